@@ -103,6 +103,18 @@ async def test_a_source_that_is_not_live_is_named_with_the_reason_and_the_rest_i
     await looking.page.get_by_text(f"{source}: not live").wait_for(state="detached")
 
 
+async def test_many_sources_that_are_not_live_are_few_lines_and_one_that_begins_is_none(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    server.sources["later"] = {"live": False, "since": ago(-600), "reason": "being read"}
+    for at in range(9):
+        server.sources[f"kind-{at}"] = {"live": False, "since": ago(20), "reason": "429"}
+    await looking.open("/")
+    await visible(looking, "Not live either: kind-3, kind-4")
+    assert await looking.page.locator(".notice").count() == 4
+    assert await looking.page.get_by_text("later: not live").count() == 0
+
+
 async def test_what_a_viewer_may_not_see_says_so_and_the_rest_stays_live(
     looking: Viewer, server: ConsoleServer
 ) -> None:

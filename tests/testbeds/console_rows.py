@@ -20,6 +20,20 @@ SYSTEMS = {
 }
 
 
+SENTENCES = {
+    "well": "its deviceShifu reaches it",
+    "working": "its deviceShifu is being started",
+    "broken": "its device has not answered for 40 s; its node is well",
+}
+TITLES = {
+    "klight": "networks of lightpeers",
+    "portal": "Services under public URLs",
+    "infra": "clusters on clouds",
+    "cosmos": "nodes of Cosmos chains",
+    "shifu": "devices at the edge",
+}
+
+
 def ago(seconds: float) -> str:
     """A time so long ago."""
     return (datetime.now(UTC) - timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -49,7 +63,7 @@ def _systems() -> dict[str, Row]:
     for name, (sentence, well, working, broken, unknown) in SYSTEMS.items():
         counts = {"well": well, "working": working, "broken": broken, "unknown": unknown}
         rows[f"system/{name}"] = {
-            "type": "system", "name": name, "title": name, "installed": True,
+            "type": "system", "name": name, "title": TITLES[name], "installed": True,
             "install": f"quintant install {name}", "counts": counts, "sentence": sentence,
             "broken": [_broken(name)] if broken else [],
         }  # fmt: skip
@@ -125,7 +139,7 @@ def node(at: int, *, broken: bool = False) -> Row:
     return {
         "name": f"edge-{at}",
         "state": "broken" if broken else "well",
-        "sentence": "it has not reported for 50 s" if broken else "ready",
+        "sentence": "it has not reported for 50 s" if broken else "it takes pods",
         "simulated": at > 2,
         "memory": {"capacity": 4 * GIB, "requested": (0.4 + at % 7 * 0.55) * GIB},
         "cpu": {"capacity": 4.0, "requested": 0.5 + at % 5 * 0.6},
@@ -153,7 +167,8 @@ def device(at: int, on: str, **other: Any) -> Row:
     row = {
         "type": "device", "uid": f"uid-{at}", "namespace": "factory", "name": name, "node": on,
         "phase": {"well": "Running", "working": "Pending", "broken": "Failed"}[state[at % 10]],
-        "state": state[at % 10], "sentence": "answers within 20 ms", "protocol": PROTOCOLS[at % 4],
+        "state": state[at % 10], "sentence": SENTENCES[state[at % 10]],
+        "protocol": PROTOCOLS[at % 4],
         "sku": f"lamp-{at % 3}", "labels": {"hall": f"h{at % 4}", "line": str(at % 9)},
         "link_state": links[at % 5], "reason": f"{on} is nearest: 2 hops, 512 MiB free",
         "kind": "nearest", "distance": 2.0, "previous_node": "edge-4" if at % 5 == 0 else "",
@@ -174,7 +189,12 @@ def edgemap(server: ConsoleServer, nodes: int, devices: int) -> None:
     """So many devices on so many nodes."""
     on = [at % (nodes - 1) if nodes > 1 else 0 for at in range(devices)]
     rows: dict[str, Row] = {
-        f"node/edge-{at}": map_node(at, on.count(at), state="broken" if at == nodes - 1 else "well")
+        f"node/edge-{at}": map_node(
+            at,
+            on.count(at),
+            state="broken" if at == nodes - 1 else "well",
+            sentence="lost: it has not reported for 50 s" if at == nodes - 1 else "it takes pods",
+        )
         for at in range(nodes)
     }
     for at in range(devices):

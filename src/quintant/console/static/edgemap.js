@@ -93,7 +93,8 @@ function update(view) {
 function sentence(nodes, devices) {
   const lost = devices.filter((device) => device.state === "broken").length;
   const waiting = devices.filter((device) => !device.node).length;
-  const parts = [lost && `${number(lost)} broken`, waiting && `${number(waiting)} waiting for a node`].filter(Boolean);
+  const down = nodes.filter((node) => node.state === "broken").length;
+  const parts = [down && `${plural(down, "node")} down`, lost && `${plural(lost, "device")} broken`, waiting && `${number(waiting)} waiting for a node`].filter(Boolean);
   return `${plural(devices.length, "device")} on ${plural(nodes.length, "node")}: ${parts.length ? parts.join(", ") : "all in their places"}.`;
 }
 
@@ -148,7 +149,7 @@ function createBox() {
 }
 
 function updateBox(view, element, box) {
-  const shown = [box.node, box.devices.length, box.opened, location.search, ...Object.values(box.counts), ...box.drawn];
+  const shown = [box.node, box.idle, box.devices.length, box.opened, location.search, ...Object.values(box.counts), ...box.drawn];
   if (element.shown?.length === shown.length && shown.every((each, at) => each === element.shown[at])) return;
   element.shown = shown;
   const [head, why, meters, chips, counts, open] = element.children;
@@ -162,7 +163,8 @@ function updateBox(view, element, box) {
   setText(head.children[3], plural(devices.length, "device"));
   setText(why.firstChild, node ? node.sentence : box.key ? "this node is not in the cluster" : "no node fits yet; each device says why");
   setShown(why, state !== "well");
-  setShown(meters, Boolean(node));
+  setShown(meters, Boolean(node) && !box.idle);
+  setAttribute(element, "data-idle", box.idle ? "true" : null);
   if (node) {
     updateBar(meters.children[0], node.memory, memory);
     updateBar(meters.children[1], node.cpu, cores);

@@ -11,14 +11,15 @@ export function createDevicePanel(close) {
   const said = longText("", "p");
   const facts = h("dl", { class: "facts" });
   const instructions = h("ul", { class: "instructions" });
+  const title = h("h3", {}, "Instructions");
   const curl = h("div", { class: "curl" });
   const link = h("a", {}, "Conditions, events, history");
-  const body = h("div", {}, h("p", { class: "device-state" }, state), said, facts, h("h3", {}, "Instructions"), instructions, curl, h("p", {}, link));
+  const body = h("div", {}, h("p", { class: "device-state" }, state), said, facts, title, instructions, curl, h("p", {}, link));
   const missing = h("p", { class: "empty" }, "There is no such device any more.");
   const button = h("button", { type: "button", class: "quiet", click: close, "aria-label": "Close the device" }, "Close");
   const element = h("section", { class: "card device", "aria-label": "Device", hidden: "" }, h("div", { class: "device-head" }, heading, button), missing, body);
   element.addEventListener("keydown", (event) => event.key === "Escape" && close());
-  const view = { element, heading, state, said, facts, instructions, curl, link, body, missing, shown: null };
+  const view = { element, heading, state, said, facts, title, instructions, curl, link, body, missing, shown: null };
   view.update = (row, id, ready) => update(view, row, id, ready);
   return view;
 }
@@ -48,6 +49,7 @@ function updateDevice(view, row) {
   keyed(view.facts, facts.filter(([, value]) => value !== null && value !== undefined && value !== ""), ([title]) => title,
     ([title]) => h("div", { "data-fact": title }, h("dt", {}, title), h("dd", {}, longText(""))), (element, [, value]) => setLongText(element.children[1].firstChild, value));
   const names = row.instructions ?? [];
+  setShown(view.title, names.length > 0);
   keyed(view.instructions, names, (name) => name, () => h("li", {}, h("code", {}, foreign(""))), (element, name) => setText(element.firstChild.firstChild, name));
   if (view.curl.dataset.text !== (row.curl ?? "")) {
     view.curl.dataset.text = row.curl ?? "";

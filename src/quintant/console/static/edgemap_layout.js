@@ -55,9 +55,10 @@ function groupByNode(devices) {
   return groups;
 }
 
-/** Boxes keep the order of their names: one that jumps to the front when it breaks is not found again. */
+/** Boxes keep the order of their names, those with nothing to see behind the others: one that jumps is not found again. */
 function chooseBoxes(boxes, opened) {
-  const sorted = boxes.map((box) => [naturalKey(box.key), box]).sort(([one], [other]) => (one < other ? -1 : 1)).map(([, box]) => box);
+  for (const box of boxes) box.idle = box.devices.length === 0 && box.node?.state === "well";
+  const sorted = boxes.map((box) => [`${Number(box.idle)} ${naturalKey(box.key)}`, box]).sort(([one], [other]) => (one < other ? -1 : 1)).map(([, box]) => box);
   if (sorted.length <= MOST_BOXES) return sorted;
   const urgent = (box) => box.key === "" || opened.has(box.key) || box.node?.state === "broken" || box.devices.some((device) => device.state === "broken");
   const kept = new Set([...sorted.filter(urgent), ...sorted.filter((box) => !urgent(box))].slice(0, MOST_BOXES));

@@ -11,6 +11,8 @@ import { checkSilence, follow, listen, liveness, topic } from "./store.js";
 import { duration, number, serverNow, STATES, stateShape, setShape, tellTimes } from "./words.js";
 
 const CHECK_MS = 500;
+const GRACE_MS = 3000;
+const MOST_NOTICES = 3;
 const MOST_PAUSE_MS = 400;
 const PAUSE_FACTOR = 4; // at most a fifth of the time is spent on bringing a view up to date
 const VIEWS = { overview: createOverview, panel: createPanel, edgemap: createEdgemap, object: createObject, changes: createChanges, events: createEvents, nodes: createNodes };
@@ -56,13 +58,25 @@ function showShell() {
   const items = [{ href: "/", text: "Overview" }, ...systems.map(systemItem), ...PAGES.map(([href, text]) => ({ href, text }))];
   items[1 + systems.length].begins = true;
   keyed(byId("nav"), items, (item) => item.href, createItem, updateItem);
+  showCurrent();
   const title = `${current.title} · Quintant`;
   if (document.title !== title) document.title = title;
 }
 
+let shownCurrent = "";
+
+/** On a narrow page the navigation is a line that scrolls: what is current has to be in sight. */
+function showCurrent() {
+  const link = byId("nav").querySelector("[aria-current]");
+  if (!link || shownCurrent === location.pathname) return;
+  shownCurrent = location.pathname;
+  const line = link.closest("nav");
+  line.scrollLeft = link.offsetLeft - (line.clientWidth - link.offsetWidth) / 2;
+}
+
 function systemItem(row, at) {
   const worst = STATES.find((state) => row.counts?.[state] > 0) ?? "well";
-  return { href: `/systems/${encodeURIComponent(row.name)}`, text: row.title || row.name, state: row.installed ? worst : null, broken: row.installed ? row.counts?.broken ?? 0 : 0, begins: at === 0, system: true };
+  return { href: `/systems/${encodeURIComponent(row.name)}`, text: row.name, state: row.installed ? worst : null, broken: row.installed ? row.counts?.broken ?? 0 : 0, begins: at === 0, system: true };
 }
 
 const createItem = () => h("li", {}, h("a", {}, foreign(""), stateShape("well"), h("span", { class: "nav-count" })));
@@ -102,12 +116,17 @@ function whyStale(status) {
   return `${liveness.reason || "the console has said nothing"}.`;
 }
 
+/** Sources that have not been live for a moment: one that is being read for the first time is none. */
 function sourceNotices() {
-  return Object.entries(liveness.sources).filter(([, source]) => source && source.live === false).map(([name, { since, reason }]) => ({
+  const silent = Object.entries(liveness.sources).filter(([, source]) => source?.live === false && !(serverNow() - Date.parse(source.since) < GRACE_MS));
+  const notices = silent.slice(0, MOST_NOTICES).map(([name, { since, reason }]) => ({
     key: `source ${name}`,
     text: `${name}: not live${since ? ` since ${duration(serverNow() - Date.parse(since))}` : ""}${reason ? `: ${String(reason).slice(0, 300)}` : ""}.`,
     end: "The rest is live.",
   }));
+  const others = silent.slice(MOST_NOTICES).map(([name]) => name);
+  if (others.length) notices.push({ key: "others", text: `Not live either: ${others.join(", ").slice(0, 500)}.`, end: "" });
+  return notices;
 }
 
 const createNotice = () => h("p", { class: "notice", "data-kind": "stale" }, stateShape("broken"), foreign(""), h("span", { class: "notice-end" }));

@@ -79,17 +79,18 @@ function sentence(systems) {
 
 function createSystem() {
   const counts = h("ul", { class: "counts" }, STATES.toReversed().map((state) => h("li", { "data-state": state }, stateShape(state), h("span", { class: "numbers" }), h("span", { class: "count-word" }, state))));
-  const link = h("a", { class: "system-title" });
+  const link = h("div", { class: "system-name" }, h("a", { class: "system-title" }), h("bdi", { class: "under" }));
   const line = h("div", { class: "system-line" }, stateShape("unknown"), link, h("div", { class: "system-sentence" }, longText("")), counts);
   return h("li", { class: "system" }, line, h("ul", { class: "broken-list" }), h("div", { class: "install" }));
 }
 
 function updateSystem(element, row) {
   const [line, broken, install] = element.children;
-  const [shape, link, said, counts] = line.children;
+  const [shape, { children: [link, title] }, said, counts] = line.children;
   setAttribute(element, "data-installed", String(Boolean(row.installed)));
   shape.replaceWith(worst(row) === shape.dataset.state ? shape : stateShape(worst(row)));
-  setText(link, row.title || row.name);
+  setText(link, row.name);
+  setText(title, row.title === row.name ? "" : row.title);
   setLink(link, `/systems/${encodeURIComponent(row.name)}`);
   setLongText(said.firstChild, row.installed ? row.sentence : `Not installed. ${row.sentence ?? ""}`);
   setShown(counts, Boolean(row.installed));

@@ -14,7 +14,7 @@ export function createPanel({ system }) {
     title: system,
     topics: [name],
     heading: h("h1", {}, foreign(system)),
-    lead: h("p", { class: "lead" }),
+    lead: h("p", { class: "lead" }, h("span"), " ", h("span")),
     filters: filterLine({ label: "Search objects", placeholder: "Search name, namespace, any column" }),
     kinds: h("div", { class: "kinds" }),
     install: h("section", { class: "card install-card", hidden: "" }),
@@ -31,18 +31,17 @@ export function createPanel({ system }) {
 function update(view, panel, system) {
   const { meta, ready, refused } = panel;
   const installed = meta.installed !== false;
-  setText(view.heading.firstChild, meta.title || system);
-  view.title = meta.title || system;
+  setText(view.lead.firstChild, meta.title && meta.title !== system ? `${meta.title}.` : "");
   setShown(view.refused, Boolean(refused));
   if (refused) setText(view.refused, refused.reason || `The console answers ${refused.status}.`);
-  updateLead(view.lead, meta, system);
+  updateLinks(view.lead.lastChild, meta, system);
   updateInstall(view.install, ready && !refused && !installed ? meta : null);
   setShown(view.filters.element, installed && !refused);
   setShown(view.kinds, installed && !refused);
   if (installed && !refused) updateKinds(view, panel);
 }
 
-function updateLead(lead, meta, system) {
+function updateLinks(lead, meta, system) {
   const docs = typeof meta.docs === "string" ? meta.docs : "";
   if (lead.dataset.docs === docs) return;
   lead.dataset.docs = docs;
@@ -106,16 +105,16 @@ function updateKind(view, element, { kind, all, shown }, ready) {
 
 function columnsOf(kind) {
   const own = (kind.columns ?? []).map(({ title, align }, at) => ({
-    key: String(at), title, align: align === "end" ? "end" : null,
+    key: String(at), title, align: align === "end" ? "end" : null, width: "minmax(3.5rem, 1fr)",
     value: (row) => numeric(row.cells?.[at]),
     create: () => foreign("", { class: "cut" }),
     update: (cell, row) => setTitled(cell, row.cells?.[at]),
   }));
   return [
     { key: "state", title: "State", width: "7rem", value: byState, create: () => stateTag("unknown"), update: (tag, row) => setState(tag, row.state) },
-    { key: "name", title: "Name", width: "minmax(11rem, 1.6fr)", value: (row) => `${row.namespace ?? ""}/${row.name}`, create: createName, update: updateName },
+    { key: "name", title: "Name", width: "minmax(9rem, 1.7fr)", value: (row) => `${row.namespace ?? ""}/${row.name}`, create: createName, update: updateName },
     ...own,
-    { key: "why", title: "Why", width: "minmax(11rem, 2.2fr)", create: () => foreign("", { class: "cut" }), update: (cell, row) => setTitled(cell, row.sentence) },
+    { key: "why", title: "Why", width: "minmax(9rem, 2.4fr)", create: () => foreign("", { class: "cut" }), update: (cell, row) => setTitled(cell, row.sentence) },
     { key: "age", title: "Age", width: "4.2rem", align: "end", value: (row) => -Date.parse(row.created ?? "") || 0, create: () => timeAgo(""), update: (time, row) => setTime(time, row.created) },
   ];
 }

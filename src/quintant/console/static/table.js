@@ -7,6 +7,8 @@ import { h, keyed, setAttribute, setShown, setText } from "./dom.js";
 import { plural } from "./words.js";
 
 const OVERSCAN = 6;
+const LEAST_REM = 22; // of state, name and why
+const COLUMN_REM = 4.5; // of any other; a table that is wider than its card scrolls
 const NARROW = matchMedia("(max-width: 46rem)");
 const ROW = { wide: 41, narrow: 98 };
 
@@ -20,6 +22,7 @@ export class Table {
     this.grid = h("div", { role: "grid", class: "table", "aria-label": label, "aria-colcount": columns.length },
       h("div", { role: "rowgroup", class: "table-head" }, this.head), this.scroller);
     this.grid.style.setProperty("--columns", columns.map((column) => column.width ?? "minmax(5rem, 1fr)").join(" "));
+    this.grid.style.setProperty("--least", `${LEAST_REM + COLUMN_REM * columns.length}rem`);
     this.empty = h("p", { class: "empty", hidden: "" });
     this.element = h("div", { class: "table-box" }, this.grid, this.empty);
     this.scroller.addEventListener("scroll", () => this.draw(), { passive: true });
