@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from quintant.api.events import Event
+from quintant.api.events import Event, EventSeries
 from quintant.api.meta import ObjectReference
 from quintant.console.links import cut, object_link
 from quintant.console.publisher import Publisher
 from quintant.console.sources import AnyChange, Sources
 from quintant.console.topics import AccessScope, Topic, TopicRow
-from quintant.core.object import Object
+from quintant.core.object import Object, ObjectMeta
 from quintant.core.resource import Resource, projection, resource_of
 
 MOST_EVENTS = 200
@@ -32,21 +32,40 @@ BUILT_IN = {
 """Kinds of Kubernetes that have pages."""
 
 
-def _made(wire: Event) -> EventView:
-    last = wire.series.last_observed_time if wire.series is not None else ""
-    time = last or wire.event_time or wire.metadata.creation_timestamp or ""
+@projection(of=Event)
+class _WireEvent(Object):
+    """An event, with what clients that write the old kind say of time and number."""
+
+    event_time: str | None = None
+    series: EventSeries | None = None
+    deprecated_last_timestamp: str | None = None
+    deprecated_count: int | None = None
+    reason: str = ""
+    regarding: ObjectReference = ObjectReference()
+    note: str = ""
+    type: str = ""
+
+
+def _made(wire: _WireEvent) -> EventView:
+    series, meta = wire.series, wire.metadata
+    last = series.last_observed_time if series is not None else wire.deprecated_last_timestamp
+    time = last or wire.event_time or meta.creation_timestamp or ""
+    count = series.count if series is not None else wire.deprecated_count
     return EventView(
-        metadata=wire.metadata,
+        metadata=ObjectMeta(
+            name=meta.name, namespace=meta.namespace, uid=meta.uid,
+            resource_version=meta.resource_version,
+        ),
         time=time,
         type=wire.type,
         reason=wire.reason,
         note=cut(wire.note),
-        count=wire.series.count if wire.series is not None else 1,
+        count=count or 1,
         regarding=wire.regarding,
-    )
+    )  # fmt: skip
 
 
-@projection(of=Event, wire=Event, transform=_made)
+@projection(of=Event, wire=_WireEvent, transform=_made)
 class EventView(Object):
     """An event, as it is shown."""
 
