@@ -7,9 +7,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from quintant.api.quantity import parse_quantity
+from quintant.api.meta import ObjectReference
+from quintant.api.quantity import Quantity, parse_quantity
 from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotSource, VolumeSnapshotSpec
-from quintant.api.volume import PersistentVolumeClaim
+from quintant.api.volume import (
+    HostPathVolumeSource,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeSpec,
+)
 from quintant.core.object import ObjectMeta
 from testbeds.cosmos import GIB, NAMESPACE, CosmosTestbed, full_node, opened
 
@@ -41,6 +47,34 @@ async def test_volumes_grow_and_never_shrink_and_no_pod_is_restarted(
     await testbed.settled()
     await testbed.cluster.advance(30)
     assert parse_quantity(await asked(testbed)) >= 200 * GIB
+    assert testbed.deleted == []
+
+
+async def test_a_larger_volume_that_was_there_before_is_taken_as_it_is(
+    testbed: CosmosTestbed,
+) -> None:
+    """It cannot grow: a claim that asked for all of it would be refused."""
+    classes = "/apis/storage.k8s.io/v1/storageclasses/standard"
+    await testbed.merge(classes, {"allowVolumeExpansion": False})
+    spec = PersistentVolumeSpec(
+        capacity={"storage": Quantity("500Gi")}, access_modes=("ReadWriteOnce",),
+        storage_class_name="standard", host_path=HostPathVolumeSource(path="/large"),
+        claim_ref=ObjectReference(name="pvc-hub-0", namespace=NAMESPACE),
+    )  # fmt: skip
+    await testbed.cluster.create(PersistentVolume(metadata=ObjectMeta(name="large"), spec=spec))
+    await testbed.run(replicas=1)
+    assert (await claim(testbed)).status.capacity["storage"] == "500Gi"
+    for size in ("100Gi", "300Gi", "50Gi"):
+        await testbed.change(sized(size))
+        await testbed.settled()
+        await testbed.cluster.advance(400)
+        assert await asked(testbed) == "100Gi"
+        found = await testbed.full_node()
+        assert found.status is not None
+        (ready,) = (each for each in found.status.conditions if each.type == "VolumesReady")
+        assert (ready.status, ready.reason) == ("True", "Bound")
+    assert testbed.account is not None
+    assert testbed.account.denied() == []
     assert testbed.deleted == []
 
 

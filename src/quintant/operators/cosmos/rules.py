@@ -16,9 +16,9 @@ from quintant.core.object import Opaque
 from quintant.core.schema.limits import beyond_limits
 from quintant.operators.cosmos.api.chain import ChainSpec
 from quintant.operators.cosmos.api.full_node import CosmosFullNode, NodeVolumeClaimTemplate
+from quintant.operators.cosmos.builders.claim_size import STORAGE, increased
 from quintant.operators.cosmos.builders.config_map_builder import parse_overrides
 from quintant.operators.cosmos.builders.instances import instances, is_sentry, override_of, to_name
-from quintant.operators.cosmos.builders.pvc_builder import STORAGE, increased
 
 _PERCENT = re.compile(r"[0-9]{1,9}%", re.ASCII)
 _PEER = re.compile(r"[0-9a-fA-F]{40}@[^\s@:,]+:[0-9]{1,5}")

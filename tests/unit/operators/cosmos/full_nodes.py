@@ -6,6 +6,13 @@ from typing import Any
 
 import msgspec
 
+from quintant.api.container import ResourceRequirements
+from quintant.api.quantity import Quantity
+from quintant.api.volume import (
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    PersistentVolumeClaimStatus,
+)
 from quintant.core import codec
 from quintant.core.object import ObjectMeta, replace
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
@@ -26,3 +33,13 @@ def full_node(name: str = "hub", **given: Any) -> CosmosFullNode:
 
 def instance(of: CosmosFullNode, at: int = 0) -> Instance:
     return instances(of)[at]
+
+
+def bound_claim(capacity: str, name: str = "pvc-hub-0", request: str = "") -> PersistentVolumeClaim:
+    """A claim that has its volume, and asked for all of it or for less."""
+    requests = {"storage": Quantity(request or capacity)}
+    return PersistentVolumeClaim(
+        metadata=ObjectMeta(name=name),
+        spec=PersistentVolumeClaimSpec(resources=ResourceRequirements(requests=requests)),
+        status=PersistentVolumeClaimStatus(phase="Bound", capacity={"storage": Quantity(capacity)}),
+    )

@@ -1,6 +1,6 @@
-"""The volume claim of an instance: how large, of which class, and filled from what. Pure.
+"""The volume claim of an instance: of which class, and filled from what. Pure.
 
-A claim never asks for less than it has. What a new volume is filled from is no part of its
+What a new volume is filled from is no part of its
 revision: it is decided once, when there is no volume yet.
 """
 
@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 
 from quintant.api.container import ResourceRequirements
 from quintant.api.events import PlannedEvent
-from quintant.api.quantity import LARGEST_BINARY, Quantity, bounded_quantity, parse_quantity
+from quintant.api.quantity import Quantity, parse_quantity
 from quintant.api.snapshot import GROUP as SNAPSHOTS
 from quintant.api.snapshot import VolumeSnapshot
 from quintant.api.volume import (
@@ -27,6 +26,7 @@ from quintant.operators.cosmos.api.full_node import (
     NodeVolumeClaimTemplate,
     VolumeClaimOverride,
 )
+from quintant.operators.cosmos.builders.claim_size import STORAGE, claim_size
 from quintant.operators.cosmos.builders.instances import (
     LABEL_LENGTH,
     Instance,
@@ -36,11 +36,7 @@ from quintant.operators.cosmos.builders.instances import (
     trim_middle,
 )
 
-STORAGE = "storage"
 ALL = "All"
-# Drivers round sizes: a little more than asked for makes sure that the volume is above the mark.
-_HEADROOM = Decimal("1.02")
-_SUFFIXES = (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +89,9 @@ def build_claim(
         return None
     template = claim_template(full_node, instance)
     size = (
-        _size(full_node, template, existing) if existing is not None else _first(template, source)
+        claim_size(full_node, template, existing)
+        if existing is not None
+        else _first(template, source)
     )
     return PersistentVolumeClaim(
         metadata=metadata(
@@ -159,47 +157,6 @@ def newest_snapshot(
         and not each.deleting
     ]
     return max(fit, key=lambda each: _created(each), default=None)
-
-
-def grown(size: Quantity, most: Quantity | None) -> Decimal:
-    """What is asked for to have a size: a little more, and never above the most."""
-    wanted = (bounded_quantity(size) * _HEADROOM).to_integral_value(ROUND_CEILING)
-    return min(wanted, parse_quantity(most)) if most is not None else wanted
-
-
-def increased(capacity: Decimal, increase: int | str) -> Decimal:
-    """A capacity and a percentage of it, or an amount; ValueError if it is neither."""
-    if isinstance(increase, str) and increase.endswith("%"):
-        part = capacity * Decimal(increase.removesuffix("%")) / 100
-        return capacity + part.to_integral_value(ROUND_HALF_UP)
-    return capacity + bounded_quantity(increase)
-
-
-def quantity_of(size: Decimal) -> Quantity:
-    """A number of bytes as people write it; a part of a byte counts as one."""
-    whole = int(min(size, LARGEST_BINARY).to_integral_value(ROUND_CEILING))
-    for suffix, unit in _SUFFIXES:
-        if whole and whole % unit == 0:
-            return Quantity(f"{whole // unit}{suffix}")
-    return Quantity(str(whole))
-
-
-def _size(
-    full_node: CosmosFullNode, template: NodeVolumeClaimTemplate, existing: PersistentVolumeClaim
-) -> Quantity:
-    """The largest of what is asked for, what healing asked for, and what there is."""
-    requested = template.resources.requests.get(STORAGE, Quantity("0"))
-    sizes = {parse_quantity(requested): requested}
-    healing = full_node.status.self_healing.pvc_auto_scaler if full_node.status else {}
-    entry = healing.get(existing.metadata.name)
-    scale = full_node.spec.self_heal.pvc_auto_scale if full_node.spec.self_heal else None
-    if entry is not None:
-        more = grown(entry.requested_size, scale.max_size if scale else None)
-        sizes.setdefault(more, quantity_of(more))
-    if existing.status.phase == "Bound" and not existing.deleting:
-        capacity = existing.status.capacity.get(STORAGE, Quantity("0"))
-        sizes.setdefault(parse_quantity(capacity), capacity)
-    return sizes[max(sizes)]
 
 
 def _first(template: NodeVolumeClaimTemplate, source: VolumeSource) -> Quantity:

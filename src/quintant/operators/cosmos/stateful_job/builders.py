@@ -15,8 +15,8 @@ from quintant.api.volume import (
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.cosmos.api import COMPONENT_LABEL, OURS
 from quintant.operators.cosmos.api.stateful_job import StatefulJob
+from quintant.operators.cosmos.builders.claim_size import STORAGE
 from quintant.operators.cosmos.builders.pod_security import restrict
-from quintant.operators.cosmos.builders.pvc_builder import STORAGE
 
 COMPONENT = "StatefulJob"
 LABELS = {**OURS, COMPONENT_LABEL: COMPONENT}

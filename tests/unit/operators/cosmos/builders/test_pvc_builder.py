@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from quintant.api.quantity import Quantity, parse_quantity
+from quintant.api.quantity import Quantity
 from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotStatus
-from quintant.api.volume import PersistentVolumeClaim, PersistentVolumeClaimStatus
 from quintant.core.object import ObjectMeta
 from quintant.operators.cosmos.builders.instances import MARK
 from quintant.operators.cosmos.builders.pvc_builder import (
@@ -18,28 +16,9 @@ from quintant.operators.cosmos.builders.pvc_builder import (
     build_claim,
     choose_source,
     claim_template,
-    grown,
-    increased,
-    quantity_of,
 )
 from quintant.runtime.apply import revision
-from unit.operators.cosmos.full_nodes import full_node, instance
-
-GI = 2**30
-
-
-def bound(capacity: str, name: str = "pvc-hub-0") -> PersistentVolumeClaim:
-    return PersistentVolumeClaim(
-        metadata=ObjectMeta(name=name),
-        status=PersistentVolumeClaimStatus(phase="Bound", capacity={"storage": Quantity(capacity)}),
-    )
-
-
-def asked(existing: PersistentVolumeClaim | None = None, **given: Any) -> str:
-    of = full_node(**given)
-    claim = build_claim(of, instance(of), existing)
-    assert claim is not None
-    return str(claim.spec.resources.requests["storage"])
+from unit.operators.cosmos.full_nodes import bound_claim, full_node, instance
 
 
 def test_a_claim_is_the_templates() -> None:
@@ -51,26 +30,6 @@ def test_a_claim_is_the_templates() -> None:
     assert claim.spec.volume_mode == "Filesystem"
     assert claim.spec.storage_class_name == "standard"
     assert claim.spec.resources.requests["storage"] == "100Gi"
-
-
-def healing(size: str, most: str | None = None) -> dict[str, Any]:
-    entry = {"requestedSize": size, "requestedAt": "2026-01-01T00:00:00Z"}
-    scale = {"usedSpacePercentage": 80, "increaseQuantity": "20Gi"}
-    return {
-        "status": {"selfHealing": {"pvcAutoScaler": {"pvc-hub-0": entry}}},
-        "selfHeal": {"pvcAutoScale": scale | ({"maxSize": most} if most else {})},
-    }
-
-
-def test_a_claim_never_asks_for_less_than_it_has() -> None:
-    assert asked(bound("250Gi")) == "250Gi"
-    assert asked(bound("50Gi")) == "100Gi"
-
-
-def test_what_healing_asks_for_is_a_little_more_and_never_above_the_most() -> None:
-    grown = asked(bound("100Gi"), **healing("120Gi"))
-    assert parse_quantity(grown) == -(-120 * GI * 102 // 100)
-    assert asked(bound("100Gi"), **healing("120Gi", "121Gi")) == "121Gi"
 
 
 def snapshot(
@@ -92,11 +51,6 @@ EXPLICIT = {
 }
 
 
-def test_a_size_beyond_what_can_be_counted_is_bounded() -> None:
-    assert grown(Quantity("1e999999999"), Quantity("1Ti")) == 2**40
-    assert quantity_of(increased(Decimal(2**40), "1e999999999")) == str(2**63 - 1)
-
-
 def test_a_source_that_is_larger_makes_the_volume_so() -> None:
     source = chosen(EXPLICIT, snapshot("s", "1"))
     of = full_node(claim=EXPLICIT)
@@ -105,7 +59,7 @@ def test_a_source_that_is_larger_makes_the_volume_so() -> None:
     assert claim.spec.resources.requests["storage"] == "250Gi"
     assert claim.spec.data_source is not None
     assert claim.spec.data_source.name == "s"
-    plain = build_claim(of, instance(of), bound("250Gi"))
+    plain = build_claim(of, instance(of), bound_claim("250Gi"))
     assert plain is not None
     assert plain.spec.data_source is None
     assert revision(plain, MARK) == revision(claim, MARK)
@@ -135,7 +89,7 @@ def test_a_snapshot_without_a_size_is_no_source() -> None:
 
 def test_a_claim_is_a_source_of_its_own_size() -> None:
     source = {"dataSource": {"kind": "PersistentVolumeClaim", "name": "p"}}
-    found = chosen(source, claims={"p": bound("300Gi", "p")})
+    found = chosen(source, claims={"p": bound_claim("300Gi", "p")})
     assert found.size == "300Gi"
 
 
@@ -187,17 +141,3 @@ def test_an_override_stands_instead_of_the_template_as_in_the_original() -> None
     assert template.storage_class_name == other.storage_class_name
     assert template.resources == other.resources
     assert other == of.spec.volume_claim_template
-
-
-@pytest.mark.parametrize(
-    ("increase", "size"),
-    [
-        ("20Gi", "120Gi"),
-        ("10%", "110Gi"),
-        ("0.5Gi", "102912Mi"),
-        ("200%", "300Gi"),
-        ("1", "107374182401"),
-    ],
-)
-def test_a_volume_grows_by_a_part_or_an_amount(increase: str, size: str) -> None:
-    assert quantity_of(increased(Decimal(100 * GI), increase)) == size

@@ -12,7 +12,7 @@ from quintant.api.volume import PersistentVolumeClaim
 from quintant.core.clock import timestamp
 from quintant.operators.cosmos.api.full_node import PvcAutoScale
 from quintant.operators.cosmos.api.status import PvcAutoScaling
-from quintant.operators.cosmos.builders.pvc_builder import STORAGE, increased, quantity_of
+from quintant.operators.cosmos.builders.claim_size import STORAGE, increased, quantity_of
 from quintant.operators.cosmos.observed.full_node import Observed
 from quintant.operators.cosmos.self_healing.observed import HealingObserved
 
