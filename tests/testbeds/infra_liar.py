@@ -35,6 +35,8 @@ from testbeds.modelled_provider import ModelledAccess, ModelledProvider
 LYING = 0.7
 """How many of the answers are lies: among truths they do more harm."""
 DRIP_SECONDS, PIECES = 20.0, 8
+_DENIALS = (401, 403)
+"""To somebody who may: a gateway or a database that is away is told of like that."""
 _WORDS = ("pending", "running", "configured", "unconfigured", "stopped", "off", "failed", "unknown")
 
 Plain = dict[str, Any]
@@ -83,6 +85,8 @@ class LyingManagers:
 def _lie(seed: int, told: Lie) -> Lie:
     found = lie(seed, told.body)
     status = found.status if found.status != 200 else told.status
+    if found.kind is LieKind.STATUS:
+        status = Random(f"{seed} denied").choice((status, *_DENIALS))
     return Lie(seed, found.kind, found.body, status, found.fields, found.manner, found.head)
 
 
