@@ -106,7 +106,8 @@ def _tcp(parts: DriverParts) -> Driver:
 
 
 def _opcua(parts: DriverParts) -> Driver:
-    from quintant.agents.deviceshifu.drivers.opcua import OpcUaDriver, opcua_login
+    from quintant.agents.deviceshifu.drivers.opcua import OpcUaDriver
+    from quintant.agents.deviceshifu.drivers.opcua_login import opcua_login
 
     settings = parts.spec.settings
     options, address = parts.options, parts.spec.address

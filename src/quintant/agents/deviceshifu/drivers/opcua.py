@@ -11,8 +11,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from asyncua import Client, ua
@@ -36,6 +35,7 @@ from quintant.agents.deviceshifu.drivers.opcua_bounds import (
     BoundedProtocol,
     bounded_client,
 )
+from quintant.agents.deviceshifu.drivers.opcua_login import OpcUaLogin
 from quintant.agents.deviceshifu.drivers.session import SessionDriver
 from quintant.http.request import Request
 from quintant.http.response import TEXT, Response
@@ -54,24 +54,11 @@ _GO_TYPES = {
 logging.getLogger("asyncua").setLevel(logging.CRITICAL)
 
 
-class OpcUaLogin(NamedTuple):
-    """Who the agent is to a server. It holds a secret: it has no repr."""
+class SessionEnded(DeviceError):
+    """The server has ended the session, or the connection: another one may do."""
 
-    username: str = ""
-    password: str = ""
-
-    def __repr__(self) -> str:
-        return "OpcUaLogin(...)"
-
-
-def opcua_login(settings: Mapping[str, Any], secret: Path | None) -> OpcUaLogin:
-    """The login of an EdgeDevice; a mounted password wins, where that is meant for it."""
-    if settings.get("AuthenticationMode") != "UserName":
-        return OpcUaLogin()
-    password = str(settings.get("Password") or "")
-    with suppress(OSError, UnicodeDecodeError):
-        password = password if secret is None else (secret / "password").read_text().rstrip("\n")
-    return OpcUaLogin(str(settings.get("Username") or ""), password)
+    def __init__(self, why: DeviceError) -> None:
+        super().__init__(why.status, str(why))
 
 
 class OpcUaDriver(SessionDriver):
@@ -118,16 +105,29 @@ class OpcUaDriver(SessionDriver):
 
     async def _value(self, instruction: Instruction) -> ua.DataValue:
         async with self._one:
-            node = await self._node(instruction)
-            return await self._request(node.read_data_value(), "Failed to read message from Server")
+            return (await self._read_node(instruction))[1]
 
     async def _write(self, instruction: Instruction, body: bytes) -> None:
         wanted = _wanted(body)
         async with self._one:
-            node = await self._node(instruction)
-            old = await self._request(node.read_data_value(), "Failed to read message from Server")
+            node, old = await self._read_node(instruction)
             value = _encodable(wanted, old)
             await self._request(node.write_value(value), "Failed to write message to Server")
+
+    async def _read_node(self, instruction: Instruction) -> tuple[Node, ua.DataValue]:
+        """A node and what it has; in a new session if the kept one had ended, as by a reboot."""
+        kept = self._client is not None
+        try:
+            return await self._read_once(instruction)
+        except SessionEnded:
+            if not kept:
+                raise
+        return await self._read_once(instruction)
+
+    async def _read_once(self, instruction: Instruction) -> tuple[Node, ua.DataValue]:
+        node = await self._node(instruction)
+        what = "Failed to read message from Server"
+        return node, await self._request(node.read_data_value(), what)
 
     async def _node(self, instruction: Instruction) -> Node:
         text = instruction.properties.get(NODE, "")
@@ -145,11 +145,14 @@ class OpcUaDriver(SessionDriver):
         except ua.UaStatusCodeError as error:
             if "Connection" in type(error).__name__ or "Session" in type(error).__name__:
                 await self._close()
-                raise self._unreachable(error) from None
+                raise SessionEnded(self._unreachable(error)) from None
             raise DeviceError(400, f"{what}, error: {type(error).__name__}") from None
         except BadMessage as error:
             await self._close()
             raise DeviceError(BROKEN, f"{what}, error: {error}") from None
+        except ConnectionError as error:
+            await self._close()
+            raise SessionEnded(self._unreachable(error)) from None
         except _BROKEN as error:
             await self._close()
             raise self._unreachable(error) from None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 
+import patience
 from foreign.process import free_ports
 from quintant.agents.devices.opcua import PATH, serve
 from testbeds.devices import Bench, bench, edge_device, until
@@ -34,10 +36,27 @@ telemetries:
 }
 
 
+UNSEEN = {
+    **CONFIG,
+    "telemetries": """
+telemetrySettings: {telemetryInitialDelayInMilliseconds: 3600000}
+telemetries:
+  server: {properties: {instruction: get_server}}
+""",
+}
+"""Of a device that is looked at in an hour."""
+
+
 @asynccontextmanager
-async def agent(folder: Path, port: int) -> AsyncIterator[Bench]:
-    device = edge_device("OPCUA", f"opc.tcp://127.0.0.1:{port}{PATH}")
-    async with bench(folder, device, CONFIG) as made:
+async def agent(
+    folder: Path, port: int, config: Mapping[str, str] = CONFIG
+) -> AsyncIterator[Bench]:
+    """An agent that gives its device the time that this machine needs."""
+    settings = {"ConnectionTimeoutInMilliseconds": round(patience.seconds(5) * 1000)}
+    device = edge_device(
+        "OPCUA", f"opc.tcp://127.0.0.1:{port}{PATH}", protocolSettings={"OPCUASetting": settings}
+    )
+    async with bench(folder, device, config) as made:
         yield made
 
 
@@ -69,3 +88,28 @@ async def test_h6_nodes_are_read_and_written_and_a_reboot_is_survived(tmp_path: 
         async with simulated(serve, port):
             await until(lambda: made.cluster.phases[-1] == "Running")
             assert (await made.text("/get_value"))[0] == 200
+
+
+@asynccontextmanager
+async def listening(port: int) -> AsyncIterator[None]:
+    """The device, once it can be reached."""
+    async with simulated(serve, port), patience.within(20):
+        while True:
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.close()
+                break
+            await asyncio.sleep(0.01)
+        yield
+
+
+async def test_a_reboot_that_nobody_saw_costs_the_next_caller_nothing(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    async with agent(tmp_path, port, UNSEEN) as made:
+        async with listening(port):
+            assert (await made.text("/get_value"))[0] == 200
+        async with listening(port):
+            assert (await made.text("/get_value"))[0] == 200
+        async with listening(port):
+            assert await made.text("/writable_value", "PUT", b'{"value": 7}') == (200, "")
+        assert (await made.text("/get_value"))[0] == 503
