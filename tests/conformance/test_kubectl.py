@@ -17,6 +17,7 @@ from conformance.kubectl import Kubectl, programs
 from envtest import RealCluster
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster
 from quintant.core.address import BindAddress
+from unit.cluster.certificates import certificate_request
 
 PROGRAMS = programs()
 pytestmark = pytest.mark.skipif(not PROGRAMS, reason="there is no kubectl")
@@ -64,6 +65,16 @@ spec:
               crew: {type: integer, description: How many sail it.}
               sail: {type: string, default: white}
           status: {type: object, properties: {crew: {type: integer}}}
+"""
+REQUEST = """
+apiVersion: certificates.k8s.io/v1
+kind: CertificateSigningRequest
+metadata: {name: %s}
+spec:
+  request: %s
+  signerName: example.com/signer
+  expirationSeconds: 600
+  usages: [client auth]
 """
 BOAT = '{"apiVersion":"GROUP/v1","kind":"Boat","metadata":{"name":"a"},"spec":{"crew":2}}'
 
@@ -355,6 +366,24 @@ async def test_autoscale_watches_over_a_deployment(kubectl: Kubectl) -> None:
     assert shown[:6] == ["app", "Deployment/app", "cpu:", "<unknown>/70%", "2", "5"]
     described = await kubectl("describe", "hpa", "app")
     assert "resource cpu on pods  (as a percentage of request):  <unknown> / 70%" in described
+
+
+async def test_certificates_are_approved_and_denied(kubectl: Kubectl) -> None:
+    names = {verb: f"{verb}.{kubectl.namespace}" for verb in ("approve", "deny")}
+    for name in names.values():
+        await kubectl("apply", "-f", "-", given=REQUEST % (name, certificate_request("alice")))
+    shown = (await kubectl("get", "csr", names["approve"], "--no-headers")).split()
+    assert shown[0] == names["approve"]
+    assert shown[2] == "example.com/signer"
+    assert shown[-2:] == ["10m", "Pending"]
+    for verb, name in names.items():
+        done = await kubectl("certificate", verb, name)
+        word = "approved" if verb == "approve" else "denied"
+        assert done == f"certificatesigningrequest.certificates.k8s.io/{name} {word}\n"
+        last = (await kubectl("get", "csr", name, "--no-headers")).split()[-1]
+        assert last == word.capitalize()
+    assert "Status:" in await kubectl("describe", "csr", names["deny"])
+    await kubectl("delete", "csr", *names.values())
 
 
 BUDGET = """

@@ -57,7 +57,7 @@ class _Spec(msgspec.Struct, frozen=True, rename="pascal"):
 
 
 class _Report(msgspec.Struct, frozen=True, rename="pascal"):
-    spec_reports: list[_Spec]
+    spec_reports: list[_Spec] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def flags(report: Path) -> tuple[str, ...]:
 def outcome(report: Path, printed: str) -> Outcome:
     """What ginkgo reports, or, of a package without any of its specs, what Go prints."""
     reports = msgspec.json.decode(report.read_bytes(), type=list[_Report])
-    every = [each for suite in reports for each in suite.spec_reports]
+    every = [each for suite in reports for each in suite.spec_reports or ()]
     specs = [each for each in every if each.leaf_node_type == "It"]
     if specs:
         failed = [each.leaf_node_text for each in specs if each.state not in _FINE]

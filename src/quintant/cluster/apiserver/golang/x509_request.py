@@ -5,19 +5,16 @@ This module imports `cryptography`: import it where such a request is at hand.
 
 from __future__ import annotations
 
-import re
 from base64 import b64decode
-from binascii import Error as NotBase64
-from collections.abc import Iterator
 
 from cryptography import x509
-from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.x509.oid import NameOID
 
-_BLOCK = re.compile(rb"-----BEGIN ([^-\n]*)-----[ \t\r]*\n(.*?)-----END \1-----", re.DOTALL)
-_HEADER = re.compile(rb"^[^\s:]+:", re.MULTILINE)
-_REQUEST, _CERTIFICATE = "CERTIFICATE REQUEST", "CERTIFICATE"
-_MALFORMED = (ValueError, TypeError, UnsupportedAlgorithm, x509.InvalidVersion)
+from quintant.cluster.apiserver.golang.pem import pem_blocks
+from quintant.cluster.apiserver.golang.printing import quoted
+from quintant.cluster.apiserver.golang.x509_verify import MALFORMED, load_certificate
+
+_REQUEST, _CERTIFICATE = b"CERTIFICATE REQUEST", b"CERTIFICATE"
 
 
 class BadPem(Exception):
@@ -26,12 +23,12 @@ class BadPem(Exception):
 
 def parse_request(text: str) -> x509.CertificateSigningRequest:
     """The request in the first block of base64 of PEM; BadPem if there is none."""
-    block = next(_blocks(text), None)
-    if block is None or block[0] != _REQUEST:
+    block = next(pem_blocks(b64decode(text)), None)
+    if block is None or block.title != _REQUEST:
         raise BadPem("PEM block type must be CERTIFICATE REQUEST")
     try:
-        return x509.load_der_x509_csr(block[2])
-    except _MALFORMED as error:
+        return x509.load_der_x509_csr(block.content)
+    except MALFORMED as error:
         raise BadPem(f"asn1: structure error: {error}") from None
 
 
@@ -40,7 +37,7 @@ def check_request(text: str) -> None:
     request = parse_request(text)
     try:
         signed = request.is_signature_valid
-    except _MALFORMED as error:
+    except MALFORMED as error:
         raise BadPem(f"x509: cannot verify signature: {error}") from None
     if not signed:
         raise BadPem("x509: signature verification failed")
@@ -54,26 +51,16 @@ def organizations(request: x509.CertificateSigningRequest) -> list[str]:
 
 def check_certificates(text: str) -> None:
     """BadPem unless base64 of PEM holds certificates and nothing else."""
-    blocks = list(_blocks(text))
-    for title, headers, der in blocks:
-        if title != _CERTIFICATE:
-            raise BadPem(f'only CERTIFICATE PEM blocks are allowed, found "{title}"')
-        if headers:
+    blocks = list(pem_blocks(b64decode(text)))
+    for block in blocks:
+        if block.title != _CERTIFICATE:
+            title = block.title.decode(errors="replace")
+            raise BadPem(f"only CERTIFICATE PEM blocks are allowed, found {quoted(title)}")
+        if block.has_headers:
             raise BadPem("no PEM block headers are permitted")
         try:
-            x509.load_der_x509_certificate(der)
-        except _MALFORMED as error:
+            load_certificate(block.content)
+        except MALFORMED as error:
             raise BadPem(f"x509: malformed certificate: {error}") from None
     if not blocks:
         raise BadPem("must contain at least one CERTIFICATE PEM block")
-
-
-def _blocks(text: str) -> Iterator[tuple[str, bool, bytes]]:
-    """The title of every block, whether it has headers, and its content."""
-    for found in _BLOCK.finditer(b64decode(text)):
-        headers = bool(_HEADER.search(found[2]))
-        content = found[2].partition(b"\n\n")[2] if headers else found[2]
-        try:
-            yield found[1].decode(errors="replace"), headers, b64decode(content)
-        except NotBase64:
-            continue

@@ -8,10 +8,7 @@ too. OpenSSL has other rules. What is refused is so in Go's words. This module i
 
 from __future__ import annotations
 
-import re
 import warnings
-from base64 import b64decode
-from binascii import Error as NotBase64
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -22,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.utils import CryptographyDeprecationWarning
 from cryptography.x509.oid import ExtendedKeyUsageOID, ExtensionOID, NameOID
 
+from quintant.cluster.apiserver.golang.pem import pem_blocks
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.golang.x509_errors import UntrustedCertificate
 from quintant.cluster.apiserver.golang.x509_names import (
@@ -42,7 +40,6 @@ MALFORMED = (
     x509.UnsupportedGeneralNameType,
 )
 """What `cryptography` raises where a certificate is read: most of it only when it is looked at."""
-_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----\s(.*?)-----END CERTIFICATE-----", re.DOTALL)
 _WEAK = (hashes.SHA1, hashes.MD5)
 _KNOWN = frozenset(
     {
@@ -66,14 +63,15 @@ def read_pool(bundle: bytes) -> tuple[x509.Certificate, ...]:
 
 
 def _certificates(bundle: bytes) -> Iterator[x509.Certificate]:
-    for block in _PEM.finditer(bundle):
+    for block in pem_blocks(bundle):
         try:
-            yield _load(b64decode(b"".join(block[1].split()), validate=True))
-        except (NotBase64, *MALFORMED):
+            if block.title == b"CERTIFICATE" and not block.has_headers:
+                yield load_certificate(block.content)
+        except MALFORMED:
             continue
 
 
-def _load(der: bytes) -> x509.Certificate:
+def load_certificate(der: bytes) -> x509.Certificate:
     """A certificate of a stranger, who may make us raise something, but not print anything."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CryptographyDeprecationWarning)
@@ -85,7 +83,7 @@ def verify_server(
 ) -> None:
     """UntrustedCertificate unless the chain that a server shows (DER) proves its name."""
     try:
-        leaf, *others = map(_load, presented)
+        leaf, *others = map(load_certificate, presented)
         _check_valid(leaf, (), now)
         verify_hostname(leaf, name)
         chains = [(leaf,)] if leaf in roots else _Chains(roots, others, now).build((leaf,))
