@@ -50,7 +50,7 @@ async def visit_console(url: str, systems: Iterable[str]) -> str:
             await _rows(transport, str(row["link"]).replace("/objects/", "object/", 1))
         if "shifu" in shown:
             await _rows(transport, EDGEMAP)
-        return f"the console shows {len(shown)} systems and an object of each"
+        return f"the console shows {', '.join(shown) or 'no system'}, and an object of each"
     finally:
         await transport.close()
 

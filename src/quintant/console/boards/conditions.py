@@ -63,9 +63,11 @@ def judge_condition(condition: Condition) -> ObjectState:
     return "well" if true else "broken"
 
 
-def condition_row(condition: Condition, docs: str) -> dict[str, str]:
-    """A condition, explained."""
+def condition_row(condition: Condition, docs: str, whole: ObjectState) -> dict[str, str]:
+    """A condition, explained; of an object on its way nothing is broken for what is not yet."""
     state = judge_condition(condition)
+    if (state, whole) == ("broken", "working"):
+        state = "working"
     meaning = MEANINGS.get(condition.type, UNKNOWN)
     return {
         "type": cut(condition.type, 200), "status": cut(condition.status, 200),

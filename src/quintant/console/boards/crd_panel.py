@@ -31,6 +31,7 @@ from quintant.runtime.observe.system_panel import (
 MOST_COLUMNS = 8
 MOST_CONDITIONS = 100
 """Conditions of one object that are looked at."""
+NOT_SAID = "its status has neither conditions nor a phase: it does not say how it is"
 NUMBERS = ("integer", "number")
 PHASES: dict[str, ObjectState] = {
     **dict.fromkeys(("ready", "running", "active", "available", "bound", "complete", "healthy",
@@ -140,7 +141,7 @@ def judge_plain(plain: dict[str, Any]) -> tuple[ObjectState, str]:
     phase = status.get("phase", status.get("state"))
     if state == "unknown" and isinstance(phase, str) and phase:
         return PHASES.get(phase.lower(), "unknown"), f"it is {cut(phase, CELL_LENGTH)}"
-    return state, sentence
+    return state, NOT_SAID if not conditions else sentence
 
 
 def read_conditions(value: Any) -> tuple[Condition, ...]:

@@ -81,18 +81,18 @@ class ObjectBoard:
         status = plain.get("status")
         conditions = read_conditions(status.get("conditions") if isinstance(status, dict) else None)
         docs = self._maker.docs_of(self._resource)
-        rows = {"object": TopicRow(self._fields(obj), self._scope)}
-        rows |= {
-            f"condition/{cut(each.type, 200)}": TopicRow(condition_row(each, docs), self._scope)
-            for each in conditions
-        }
+        fields = self._fields(obj)
+        rows = {"object": TopicRow(fields, self._scope)}
+        for each in conditions:
+            shown = condition_row(each, docs, fields["state"])
+            rows[f"condition/{cut(each.type, 200)}"] = TopicRow(shown, self._scope)
         found = self._maker.events.of(uid)[:MOST_EVENTS]
         rows |= {f"event/{each.metadata.uid}": event_row(each) for each in found}
         if self._children is not None:
             rows |= self._children.rows()
         self.topic.replace(rows | self._changes(uid))
 
-    def _fields(self, obj: ConsoleObject) -> dict[str, object]:
+    def _fields(self, obj: ConsoleObject) -> dict[str, Any]:
         meta, plain = obj.metadata, obj.plain()
         state, sentence = self._maker.judge(self._resource, obj) or judge_plain(plain)
         if self._deleted is not None:

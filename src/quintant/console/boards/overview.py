@@ -177,7 +177,7 @@ def _sentence(board: SystemBoard) -> str:
     if counts["working"]:
         return f"{counts['working']} of {total} are on their way"
     if counts["unknown"]:
-        return f"of {counts['unknown']} of {total} it is not known how they are"
+        return f"nothing is known of {counts['unknown']} of {total}"
     return "everything is as it should be"
 
 

@@ -40,6 +40,7 @@ def condition(type: str, status: str) -> dict[str, str]:
         ({"conditions": "no list", "phase": "Running"}, "well"),
         ({"phase": "Nobody knows it"}, "unknown"),
         ({"phase": 7}, "unknown"),
+        ({"greeted": True}, "unknown"),
         ({"state": "FAILED"}, "broken"),
     ],
 )
@@ -58,3 +59,7 @@ def test_cells_are_cut() -> None:
     row = row_of_definition((".spec.x", ".spec.absent"), codec.decode(KIND, raw))
     assert len(row.cells[0]) < CELL_LENGTH + 20
     assert row.cells[1] == ""
+
+
+def test_a_status_that_says_nothing_of_a_state_is_not_taken_for_none() -> None:
+    assert judge_plain({"status": {"greeted": True}})[1] != judge_plain({})[1]
