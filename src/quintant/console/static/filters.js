@@ -36,15 +36,13 @@ export function naturalKey(text) {
   return String(text).toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
 }
 
-/** Sort rows in place by what a column has; the broken first where no column is named. */
+/** Sort rows in place by what a column has. */
 export function sortRows(rows, name, value, descending) {
   const sign = descending ? -1 : 1;
-  const keyOf = (row) => cachedKey(row, name, value);
-  return rows.sort((one, other) => {
-    const [left, right] = [keyOf(one), keyOf(other)];
-    if (left === right) return one.key < other.key ? -1 : 1;
-    return left < right ? -sign : sign;
-  });
+  const keys = rows.map((row) => ({ row, key: cachedKey(row, name, value) }));
+  keys.sort((one, other) => (one.key < other.key ? -sign : one.key > other.key ? sign : one.row.key < other.row.key ? -1 : 1));
+  keys.forEach(({ row }, at) => (rows[at] = row));
+  return rows;
 }
 
 function cachedKey(row, name, value) {
