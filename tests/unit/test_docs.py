@@ -198,7 +198,7 @@ def test_tasks_exist(page: Path) -> None:
 
 @pages()
 def test_pages_are_calm(page: Path) -> None:
-    assert "!" not in _SPAN.sub("", prose(page))
+    assert "!" not in _SPAN.sub("", prose(page)).replace("![", "[")  # a picture
 
 
 def test_every_page_is_in_the_index() -> None:
