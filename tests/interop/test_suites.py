@@ -29,8 +29,18 @@ _ROW = re.compile(r"^\| `pkg/([\w/]+)` \| (\d+) \| (\d+) \| (\d+) \|", re.MULTIL
 RUN_SECONDS = 180.0
 """On a quiet machine, the longest of them."""
 BUILD = {"CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
-ALONE = ("unshare", "--net", "sh", "-c", 'ip link set lo up; exec "$0" "$@"')
-"""In a network of its own: the tests of some packages listen on the port 8080."""
+ALONE = (
+    "unshare",
+    "--net",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "sh",
+    "-c",
+    'ip link set lo up; exec "$0" "$@"',
+)
+"""In a network of its own: the tests of some packages listen on the port 8080. What they start and
+leave behind ends with them."""
 _TEST = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+)", re.MULTILINE)
 
 
