@@ -28,6 +28,7 @@ NAVIGATION = "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document"
 SHOW_ONLY = {
     "agents/relay/admin.py",
     "agents/tunnel/admin.py",
+    "console/console.py",
     "runtime/manager/probes.py",
 }
 """Who shows, and changes nothing: health, metrics, pages about a process."""
