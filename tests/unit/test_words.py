@@ -54,10 +54,7 @@ RETIRED_WORDS = {
     "crd": frozenset({Role.LOCAL, Role.PARAMETER, Role.FIELD}),
 }
 """Words that name nothing in the product, and in which roles; also with underscores before them."""
-DEFINITIONS = re.compile(
-    r"apiserver/(crd|schema)/|reconcilers/crd_lifecycle|controllers/garbage|core/schema/crd"
-    r"|install_crds"
-)
+DEFINITIONS = re.compile(r"apiserver/(crd|schema)/|controllers/garbage|core/schema/crd")
 """Where `crd` is the right word: a CustomResourceDefinition."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

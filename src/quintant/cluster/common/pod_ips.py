@@ -1,4 +1,4 @@
-"""podIPs: addresses of pods: one each, and not used again before all others were.
+"""podIPs: addresses of Pods: one each, and not used again before all others were.
 
 Which network they are of is decided elsewhere (quintant.cluster.host.loopback). If that is one
 address, all pods have it, and it is up to their ports to tell them apart.

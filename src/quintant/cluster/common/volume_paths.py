@@ -1,4 +1,4 @@
-"""Paths of volumes and snapshots on this machine: the only module that knows them.
+"""Folders of the CSI driver's volumes and snapshots: the only module that knows them.
 
 For the kubelet: `local_directory(root, volume)` is what to mount for a PersistentVolume, or None if
 it cannot be mounted here. `root` is the folder of the whole cluster's storage. The driver makes and

@@ -1,4 +1,4 @@
-"""kubeadm CreatePKIAssets: the certificates of a cluster: authority, server, administrator.
+"""CreatePKIAssets, NewCertificateAuthority: certificates of authority, server, administrator.
 
 The authority and the key that signs service account tokens may be kept in a folder, so that old
 kubeconfigs and tokens stay good over restarts. Everything else is issued anew at every start.

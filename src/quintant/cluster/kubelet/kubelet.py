@@ -1,4 +1,4 @@
-"""Kubelet: a controller of the pods that are bound to this node.
+"""kubelet.Kubelet: a controller of the pods that are bound to this node.
 
     pod, happenings ──> sync: see, tend, report ──> status, events, final delete
 

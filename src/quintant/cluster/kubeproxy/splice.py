@@ -1,4 +1,4 @@
-"""One TCP connection through the proxy: two sockets, and what goes between them.
+"""kube-proxy: one TCP connection: two sockets, and what goes between them.
 
 Bytes pass unchanged, in both directions, no faster than the slower side takes them. When one side
 has said its last word the other may still speak; when both have, or one is gone, it is over.

@@ -1,4 +1,4 @@
-"""TCP at one virtual server: accept, choose a real server, dial it, and join the two.
+"""kube-proxy: TCP at one virtual server: accept, choose a real server, dial it, and join the two.
 
 A virtual server without real servers refuses connections, as a real cluster does: its socket is
 bound, so that its address is known and reserved, and nothing listens on it. A real server that

@@ -1,4 +1,4 @@
-"""UDP at one virtual server: each client has a socket to its real server, while it is used.
+"""kube-proxy: UDP at one virtual server: each client has a socket while it is used.
 
 There is no connection to follow, so a client that is silent for `IDLE_SECONDS` is forgotten, and a
 client whose backend is gone gets another with its next datagram.

@@ -1,4 +1,4 @@
-"""The simulator as a component of the control plane."""
+"""kwok: the simulator as a component of the control plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulated nodes: what they have, where they are, and what they say of themselves. Pure."""
+"""kwok Nodes: what they have, where they are, and what they say of themselves. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The component `directory-driver`: storage for claims and snapshots, for as long as it runs."""
+"""CSI in one process, the component `directory-driver`: storage for claims and snapshots."""
 
 from __future__ import annotations
 

@@ -102,5 +102,5 @@ async def _move_conversion(client: Client, name: str, conversion: Plain) -> None
         return
 
 
-def _established(crd: CustomResourceDefinition | None) -> bool:
-    return crd is not None and crd.established
+def _established(definition: CustomResourceDefinition | None) -> bool:
+    return definition is not None and definition.established

@@ -1,4 +1,4 @@
-"""authenticator.Request: a client certificate, else a bearer token, else anonymous: to a user.
+"""pkg/kubeapiserver/authenticator: a client certificate, else a bearer token, else anonymous.
 
 A certificate that names a user comes first. A token that is shown must be good: a bad one is 401
 even where anybody may go.

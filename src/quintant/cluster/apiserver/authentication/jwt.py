@@ -1,4 +1,4 @@
-"""The format of JSON web tokens: three texts in base64url, parted by dots.
+"""JWT, the format of JSON web tokens: three texts in base64url, parted by dots.
 
 Nothing is signed or believed here (quintant.cluster.apiserver.authentication.signer), and no claim
 is understood (quintant.cluster.apiserver.authentication.service_accounts).

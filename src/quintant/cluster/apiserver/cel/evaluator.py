@@ -1,4 +1,4 @@
-"""cel-go Interpretable: from a checked tree to closures, and running them.
+"""cel-go Interpretable: from a checked tree of CEL to closures, and running them.
 
 Every step has a price, as on a real server, and a run that costs too much is stopped. Conversions
 of constants are made here already: one that fails makes no program.

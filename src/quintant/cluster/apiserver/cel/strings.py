@@ -1,4 +1,4 @@
-"""cel-go ext.Strings, library.Lists: functions on strings and lists."""
+"""cel-go ext.Strings, library.Lists: functions of CEL on strings and lists."""
 
 from __future__ import annotations
 

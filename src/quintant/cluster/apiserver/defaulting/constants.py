@@ -1,4 +1,4 @@
-"""SetDefaults_Container, SetDefaults_Probe: defaults that are constants, by message and field.
+"""SetDefaults_Container, SetDefaults_Probe: constants in Pods and others, by message and field.
 
 A message's row holds wherever the message occurs: a container is the same in a Pod and in the
 template of a Deployment. What depends on other fields is in

@@ -1,4 +1,4 @@
-"""SetDefaults_PodSpec, SetDefaults_Service: defaults that depend on the rest of a message.
+"""SetDefaults_PodSpec, SetDefaults_Service: defaults of Pods and others that depend on the rest.
 
 Each rule changes one message in place, after its constants
 (quintant.cluster.apiserver.defaulting.constants) and before what is below it.

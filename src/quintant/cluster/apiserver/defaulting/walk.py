@@ -1,4 +1,4 @@
-"""SetObjectDefaults_Pod: brings defaults into objects of built-in kinds, message by message.
+"""SetObjectDefaults_Pod: brings defaults into Pods and every built-in kind, message by message.
 
 Objects are expected to fit their message (quintant.cluster.apiserver.go_types.coerce): an absent
 field is absent, an explicit zero of a pointer is a choice. What a message and everything below it

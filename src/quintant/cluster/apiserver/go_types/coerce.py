@@ -1,4 +1,4 @@
-"""json.Unmarshal: objects of built-in kinds as Go types make them: fields dropped, added, respelt.
+"""UnmarshalCaseSensitivePreserveInts: built-in kinds as Go types make them.
 
 Reading an object into a Go structure and writing it again drops the fields the structure does not
 have and the values that are empty, adds the structures that are always there, respells quantities

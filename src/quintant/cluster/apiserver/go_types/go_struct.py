@@ -1,4 +1,4 @@
-"""Plain objects as the Go structures of their type, for messages that print whole values."""
+"""ErrorBody: plain objects as the Go structures of their type, where messages print values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pem.Decode: the blocks of a PEM text, in a time that grows with its length alone.
+"""pem.Decode, ParseCertsPEM: the blocks of a PEM text, in a time that grows with its length alone.
 
 Text around blocks is passed over, and so is a block that is not whole or no base64. A `BEGIN`
 before another one has no end: the last before an `END` counts.

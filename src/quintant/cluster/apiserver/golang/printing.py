@@ -1,4 +1,4 @@
-"""strconv.Quote, fmt.Printf: values as Go prints them: messages are compared word for word.
+"""strconv.Quote, fmt.Printf, ErrorBody: values as Go prints them in messages, word for word.
 
 Three spellings occur in them: quoted text (`%q`), plain values (`%v`) and JSON with sorted keys.
 """

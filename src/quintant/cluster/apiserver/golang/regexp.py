@@ -1,4 +1,4 @@
-"""regexp.Compile: RE2: regular expressions of users take linear time.
+"""regexp.MustCompile: RE2: regular expressions of users take linear time.
 
 A real server's engine is the same family, so what one accepts and matches the other does, too;
 complaints about a bad pattern are translated into its words.

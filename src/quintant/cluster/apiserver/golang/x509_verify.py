@@ -1,4 +1,4 @@
-"""x509.Certificate.Verify: whether authorities vouch for a server, by the rules of Go.
+"""x509.Certificate.Verify, VerifyOptions: whether authorities vouch for a server, as in Go.
 
 Every certificate of a bundle is an anchor, be it an authority or the server's own certificate; key
 usages of a server do not matter, extended ones do, all the way up; clocks count for authorities,

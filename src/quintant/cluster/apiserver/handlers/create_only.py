@@ -1,4 +1,4 @@
-"""rest.Creater: resources without storage: a document is read, answered and sent back."""
+"""rest.Creater, SubjectAccessReview: a document is read, answered and sent back."""
 
 from __future__ import annotations
 

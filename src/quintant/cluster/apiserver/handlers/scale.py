@@ -1,4 +1,4 @@
-"""ScaleREST: the subresource scale: the replicas that an object wants and has.
+"""ScaleREST: the subresource Scale: the replicas that an object wants and has.
 
 A Scale is made from its parent and a change of it is a change of the parent, so it has neither
 storage nor revision of its own.

@@ -1,4 +1,4 @@
-"""Stored bytes and the forms a client may ask for.
+"""CacheableObject: stored bytes and the forms a client may ask for.
 
 An entry holds an object's JSON without its beginning: apiVersion, kind and resourceVersion come in
 front when it is written out. So a version is a prefix, a list item without its kind is another,

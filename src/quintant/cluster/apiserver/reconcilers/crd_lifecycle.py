@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
-from quintant.cluster.apiserver.crd import definition
+from quintant.cluster.apiserver.crd import definition as definitions
 from quintant.cluster.apiserver.crd import kinds as crd_kinds
 from quintant.cluster.apiserver.crd.conversion_webhook import Converter
 from quintant.cluster.apiserver.crd.kinds import StorageEpochs
@@ -98,18 +98,18 @@ class CrdLifecycle:
             return False
         name = next(iter(self._dirty))
         del self._dirty[name]
-        crd = self._read(name)
-        if crd is None:
+        definition = self._read(name)
+        if definition is None:
             self._withdraw(name)
-        elif deleting(crd):
-            self._clear(name, crd, writes, deletes)
+        elif deleting(definition):
+            self._clear(name, definition, writes, deletes)
         else:
-            self._establish(name, crd, writes)
+            self._establish(name, definition, writes)
         return True
 
-    def _establish(self, name: str, crd: JsonObject, writes: Writes) -> None:
+    def _establish(self, name: str, definition: JsonObject, writes: Writes) -> None:
         """Give a definition its names, and serve it if it has them or was served before."""
-        spec, before = crd["spec"], crd["status"].get("acceptedNames") or {}
+        spec, before = definition["spec"], definition["status"].get("acceptedNames") or {}
         naming = accept_names(spec["names"], before, self._neighbours(name, spec["group"]))
         self._mark(name, writes, partial(with_accepted_names, naming))
         accepted = self._read(name)
@@ -120,27 +120,29 @@ class CrdLifecycle:
         if before != naming.names:
             self._dirty |= dict.fromkeys(self._group(name, spec["group"]))
 
-    def _serve(self, name: str, crd: JsonObject) -> None:
+    def _serve(self, name: str, definition: JsonObject) -> None:
         before = self._served.get(name)
-        if before is not None and _served_parts(before) == _served_parts(crd):
+        if before is not None and _served_parts(before) == _served_parts(definition):
             return
         table = self._store.table(name)
         if before is None:
             # A client that asks for what was before has another kind in mind.
             table.history.compact(self._store.revision)
-        kinds = crd_kinds.custom_kinds(crd, self._epoch(name, before, crd), self._converter(crd))
-        self._catalog.remove(crd["spec"]["group"], crd["spec"]["names"]["plural"])
+        kinds = crd_kinds.custom_kinds(
+            definition, self._epoch(name, before, definition), self._converter(definition)
+        )
+        self._catalog.remove(definition["spec"]["group"], definition["spec"]["names"]["plural"])
         self._catalog.add(kinds)
-        self._served[name] = crd
+        self._served[name] = definition
         if kinds and kinds[0].field_labels.values:
             self._store.update_field_values(
                 table, partial(stored_json.field_values_of, kinds[0].storage_kind or kinds[0])
             )
         self._hub.close(name)
 
-    def _converter(self, crd: JsonObject) -> Converter | None:
+    def _converter(self, definition: JsonObject) -> Converter | None:
         """What converts the objects of a definition, if it is a webhook."""
-        conversion = crd["spec"]["conversion"]
+        conversion = definition["spec"]["conversion"]
         if conversion["strategy"] != "Webhook":
             return None
         webhook = conversion["webhook"]
@@ -148,7 +150,7 @@ class CrdLifecycle:
         client = read_target(webhook["clientConfig"])
         return Converter(client, review, self._caller, self._random)
 
-    def _epoch(self, name: str, before: JsonObject | None, crd: JsonObject) -> StorageEpochs:
+    def _epoch(self, name: str, before: JsonObject | None, definition: JsonObject) -> StorageEpochs:
         """Begin to store objects in another way; what there is was stored as it was until now."""
         if not self._store.table(name).entries:
             self._epochs[name] = StorageEpochs()
@@ -156,28 +158,28 @@ class CrdLifecycle:
         now, known = self._store.revision, self._epochs.get(name, StorageEpochs())
         ends = known.ends
         if before is not None:
-            was, is_ = (definition.storage_version(each)["name"] for each in (before, crd))
+            was, is_ = (definitions.storage_version(each)["name"] for each in (before, definition))
             ends = (*ends, (now, was)) if was != is_ else ends
         self._epochs[name] = StorageEpochs(ends, now)
         return self._epochs[name]
 
     def _withdraw(self, name: str) -> None:
         """Serve a definition no longer; others may have waited for its names."""
-        crd = self._served.pop(name, None)
+        definition = self._served.pop(name, None)
         self._terminating.discard(name)
-        if crd is not None:
-            self._catalog.remove(crd["spec"]["group"], crd["spec"]["names"]["plural"])
+        if definition is not None:
+            self._catalog.remove(definition["spec"]["group"], definition["spec"]["names"]["plural"])
             self._hub.close(name)
         self._dirty |= dict.fromkeys(self._group(name, name.partition(".")[2]))
 
-    def _clear(self, name: str, crd: JsonObject, writes: Writes, deletes: Deletes) -> None:
+    def _clear(self, name: str, definition: JsonObject, writes: Writes, deletes: Deletes) -> None:
         """Delete the objects of a definition, then remove its finalizer."""
-        if definition.CLEANUP not in crd["metadata"].get("finalizers", ()):
+        if definitions.CLEANUP not in definition["metadata"].get("finalizers", ()):
             return
         self._terminating.add(name)
         self._mark(name, writes, TERMINATING.set)
-        table, established = self._store.table(name), ESTABLISHED.is_set(crd["status"])
-        kind = crd_kinds.storage_kind(crd)
+        table, established = self._store.table(name), ESTABLISHED.is_set(definition["status"])
+        kind = crd_kinds.storage_kind(definition)
         for key in list(table.keys) if established else ():
             namespace, _, own = key.rpartition("/")
             deletes.delete(ObjectRef(kind, namespace, own))
@@ -193,8 +195,8 @@ class CrdLifecycle:
 
     def _mark(self, name: str, writes: Writes, mark: StatusChange) -> None:
         """Write a definition's status; nothing happens if it says so already."""
-        now, crd = timestamp(self._clock.now()), self._read(name)
-        if crd is None or mark(crd["status"], now) != crd["status"]:
+        now, definition = timestamp(self._clock.now()), self._read(name)
+        if definition is None or mark(definition["status"], now) != definition["status"]:
             target = self._target(name, "status")
             writes.update_by_server(target, partial(with_status, mark, now), SERVER)
 
@@ -204,8 +206,8 @@ class CrdLifecycle:
 
     def _accepted(self, name: str) -> JsonObject:
         if name not in self._names:
-            crd = self._read(name)
-            self._names[name] = ((crd or {}).get("status") or {}).get("acceptedNames") or {}
+            definition = self._read(name)
+            self._names[name] = ((definition or {}).get("status") or {}).get("acceptedNames") or {}
         return self._names[name]
 
     def _group(self, name: str, group: str) -> list[str]:
@@ -236,6 +238,6 @@ class CrdLifecycle:
             self._dirty[table.name] = None
 
 
-def _served_parts(crd: JsonObject) -> tuple[Any, Any]:
+def _served_parts(definition: JsonObject) -> tuple[Any, Any]:
     """What serving depends on."""
-    return crd["spec"], crd["status"].get("acceptedNames")
+    return definition["spec"], definition["status"].get("acceptedNames")

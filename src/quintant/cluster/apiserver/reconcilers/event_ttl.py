@@ -1,4 +1,4 @@
-"""EventTTL: events end an hour after they were last written.
+"""EventTTL: Events end an hour after they were last written.
 
 Each of them would need a timer; they all live equally long, so one is enough: for whichever was
 written first. What was written again since, or is gone already, is passed over. A server that goes

@@ -1,4 +1,4 @@
-"""NewYAMLSerializer: answers as YAML, for clients that prefer it to JSON."""
+"""NewSerializerWithOptions: answers as YAML, for clients that prefer it to JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""typed.Parser: the schemas of built-in kinds for merging, from the tables.
+"""typed.Parser, TypeConverter: the schemas of built-in kinds for merging, from the tables.
 
 A structure may have its declared fields only; a map merges key by key unless the table calls it one
 value; a list is one value, a set, or a map of its items by their keys.

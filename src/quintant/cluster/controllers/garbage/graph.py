@@ -1,4 +1,4 @@
-"""concurrentUIDToNode: the owner graph: every object by uid, and the dependents of each.
+"""GraphBuilder, concurrentUIDToNode: every object by uid, and the dependents of each.
 
 Fed by watches, asked by the collector. An owner that no watch has shown yet is known only by the
 references to it. Every change answers with the uids that have to be looked at because of it; what

@@ -69,5 +69,5 @@ def decided(
     """The decision for these actions, with what they do to the memory."""
     actions = tuple(actions)
     for action in actions:
-        memory = begun(memory, action, now.seconds, now.random)
+        memory = begun(memory, action, now.began, now.seconds, now.random)
     return StepDecision(actions, memory, then)

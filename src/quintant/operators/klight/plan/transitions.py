@@ -23,8 +23,8 @@ from quintant.operators.klight.plan.actions import (
 from quintant.runtime.workqueue.attempts import JITTER
 
 
-def begun(memory: Memory, action: Action, now: float, random: Random) -> Memory:
-    """The memory from the moment that an action is decided."""
+def begun(memory: Memory, action: Action, began: float, now: float, random: Random) -> Memory:
+    """The memory from the moment that an action is decided, by a step that began to ask then."""
     match action:
         case Drop():
             memory = forgotten(memory, action.peer.uid)
@@ -32,7 +32,7 @@ def begun(memory: Memory, action: Action, now: float, random: Random) -> Memory:
         case Enrol():
             return _enrolled(memory, action)
         case Postpone():
-            return _postponed(memory, action, now, random)
+            return _postponed(memory, action, began, now, random)
         case Erase():
             return forgotten(memory, action.pod.metadata.uid)
     return memory
@@ -92,14 +92,17 @@ def _enrolled(memory: Memory, action: Enrol) -> Memory:
     return replace(memory, join=join)
 
 
-def _postponed(memory: Memory, action: Postpone, now: float, random: Random) -> Memory:
+def _postponed(
+    memory: Memory, action: Postpone, began: float, now: float, random: Random
+) -> Memory:
     join, peer = memory.join, action.peer
     wait = wait_of(join.waits, peer.uid, peer.incarnation, now)
     backoff = wait.backoff if action.backoff is None else action.backoff
-    # How long a join may still be under way is known, and needs no chance.
-    delay = backoff if action.unsettled else random.jitter(backoff, JITTER)
+    # How long a join may still be under way is known, and needs no chance. Any other pause lasts
+    # from try to try: what a slow peer took to answer is part of it.
+    due = now + backoff if action.unsettled else began + random.jitter(backoff, JITTER)
     wait = replace(
-        wait.failed(now + delay),
+        wait.failed(due),
         reason=action.waiting,
         unsettled=wait.unsettled if action.unsettled is None else action.unsettled,
         late=wait.late + (action.unsettled is True),

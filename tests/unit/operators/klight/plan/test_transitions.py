@@ -34,8 +34,10 @@ RECORD = Membership("ns/a", "p", "p:9081", "2026", "founder")
 ENROL = Enrol(PEER, RECORD, End.JOINED, "Joined", "")
 
 
-def after(action: Action, memory: Memory = Memory(), now: float = 10.0) -> Memory:
-    return begun(memory, action, now, Random(1))
+def after(
+    action: Action, memory: Memory = Memory(), now: float = 10.0, began: float = 10.0
+) -> Memory:
+    return begun(memory, action, began, now, Random(1))
 
 
 def test_record_is_unsaved_until_it_is_written() -> None:
@@ -61,6 +63,11 @@ def test_back_off_of_an_action_counts_give_or_take_a_fifth(backoff: float) -> No
     for action in (Postpone(PEER, "", backoff=backoff), Drop(PEER, "", "", backoff)):
         due = after(action).join.waits["p"].due
         assert abs(due - 10.0 - backoff) <= JITTER * backoff
+
+
+def test_time_that_a_slow_peer_took_to_answer_is_part_of_its_back_off() -> None:
+    due = after(Postpone(PEER, "", backoff=LONG_SECONDS), began=10.0, now=50.0).join.waits["p"].due
+    assert abs(due - 10.0 - LONG_SECONDS) <= JITTER * LONG_SECONDS
 
 
 def test_join_of_unknown_outcome_is_left_alone_exactly_so_long_and_may_take_longer() -> None:
