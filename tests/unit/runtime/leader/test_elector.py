@@ -31,6 +31,11 @@ from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.faults.match import verb
 from quintant.testing.faults.transport import FaultTransport
 from quintant.testing.loop import advance, run, settle
+from testbeds.call_counter import counted_calls
+
+RENEWALS = 50
+CALLS = 760
+"""For each renewal: elector, client, the embedded server's whole write, and turns of the loop."""
 
 
 @dataclass(frozen=True)
@@ -208,6 +213,15 @@ async def test_leader_cut_off_stops_writing_when_its_deadline_has_passed(
         assert one.measured("leader_election_master_status") == 0
         with pytest.raises(LeadershipLost, match="not renewed within 10 s"):
             await one.task
+
+
+async def test_a_renewal_makes_at_most_760_calls_the_server_included(server: Transport) -> None:
+    one = Replica(server, "one")
+    await advance(400)  # caches are warm, and the table's history is as long as it gets
+    with counted_calls() as counter:
+        await advance(RENEWALS * one.elector.election.retry_period)
+    assert one.leads()
+    assert counter.calls / RENEWALS <= CALLS
 
 
 async def test_slow_renewal_counts_from_when_it_began(server: Transport) -> None:
