@@ -32,8 +32,9 @@ class RequestInfo(Struct, frozen=True):
 
     @property
     def full_resource(self) -> str:
-        """`pods/status`, as roles name it."""
-        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+        """`pods/status`, as roles name it: what follows `pods/proxy` in a path is the pod's own."""
+        subresource = self.subresource.partition("/")[0]
+        return f"{self.resource}/{subresource}" if subresource else self.resource
 
 
 def flag(query: Mapping[str, str], name: str) -> bool:

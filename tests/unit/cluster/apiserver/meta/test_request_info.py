@@ -41,6 +41,11 @@ def test_groups_namespaces_names_and_subresources_are_found() -> None:
     assert found.full_resource == "deployments/status"
 
 
+def test_what_follows_a_proxy_is_no_part_of_what_a_role_grants() -> None:
+    found = routed("GET", "/api/v1/namespaces/a/pods/b:8080/proxy/metrics")
+    assert (found.name, found.full_resource) == ("b:8080", "pods/proxy")
+
+
 def test_a_namespace_is_in_itself() -> None:
     found = routed("GET", "/api/v1/namespaces/a")
     assert (found.resource, found.namespace, found.name) == ("namespaces", "a", "a")
