@@ -65,7 +65,7 @@ $(BROWSER_READY): $(READY)
 	@touch $@
 
 test-console: $(BROWSER_READY) ## Run the console's page in a real Chromium, and take its pictures (K=word)
-	@$(BIN)/python scripts/rerun_failed.py console $(SELECTED) tests/console $(call or_nothing_ran,tests/console)
+	@$(BIN)/python scripts/rerun_failed.py console -rs $(SELECTED) tests/console $(call or_nothing_ran,tests/console)
 
 foreign: $(READY) # Install what tests/real runs beside Kubernetes, unless it is in the cache
 	@PYTHONPATH=scripts $(BIN)/python -m foreign build im cometbft
@@ -109,7 +109,7 @@ fuzz-bytes: $(READY) ## Give mutated bytes to every parser of foreign bytes (INP
 mutants: $(READY) ## Make mistakes in the embedded server and in exploration, and see that tests notice each
 	@PYTHONPATH=scripts $(BIN)/python -m mutants $(ARGS)
 
-bench: $(READY) ## Measure speed and memory, beside others in the same run (ARGS="reconcile --quick")
+bench: $(READY) $(if $(filter console,$(ARGS)),$(BROWSER_READY)) ## Measure speed and memory, beside others in the same run (ARGS="reconcile --quick")
 	@PYTHONPATH=src:scripts $(BIN)/python -m benchmarks $(ARGS)
 
 lint: $(READY) ## Check format, style, types, layers and generated files

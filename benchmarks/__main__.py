@@ -41,6 +41,7 @@ BENCHMARKS = (
     "portal",
     "portal_operator",
     "shifu",
+    "console",
     "clusters",
     "cosmos",
     "reconcile",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 import patience
-from testbeds.chromium import Viewer, chromium, find_chromium, viewer
+from testbeds.chromium import Viewer, chromium, require_chromium, viewer
 from testbeds.console_rows import small_cluster
 from testbeds.console_server import ConsoleServer, console_server
 
@@ -22,7 +23,7 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.Abstrac
 @pytest.fixture(scope="session")
 def installed() -> str:
     patience.refresh()
-    return find_chromium()
+    return require_chromium(os.environ)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -132,7 +132,7 @@ async def test_a_tab_that_slept_gives_its_connection_back_and_is_up_to_date_when
     await visible(looking, "kvstore-6")
     await looking.page.evaluate(HIDE, True)
     await looking.page.clock.run_for(ASLEEP_MS)
-    await looking.page.wait_for_function("document.getElementById('live').dataset.live != 'live'")
+    await looking.page.wait_for_selector("#live:not([data-live=live])")
     server.change("panel/cosmos", {"full-8": full_node(8, name="kvstore-at-night")})
     await looking.page.evaluate(HIDE, False)
     await looking.live()

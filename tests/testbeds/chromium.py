@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 import patience
+from foreign.chromium import find_chromium
+from foreign.errors import ProgramError
 
 REQUIRED = "QUINTANT_REQUIRED"
 """Set where whatever is absent is a failure: in `.ci/run`."""
@@ -23,21 +23,14 @@ EXPECTED_NOISE = ("net::ERR_", "Failed to load resource")
 """What a browser itself says where a server is away, in the tests that take it away."""
 
 
-def find_chromium() -> str:
+def require_chromium(environ: Mapping[str, str]) -> str:
     """The program; where there is none, tests are skipped, or fail where it is required."""
-    program = os.environ.get("QUINTANT_CHROMIUM") or shutil.which("chromium")
-    absent = "a Chromium" if program is None else "Playwright"
-    if program is not None and find_spec("playwright"):
-        return program
-    reason = (
-        f"cannot try the console's page: there is no {absent.removeprefix('a ')} here\n"
-        f"because: {absent} is no part of Quintant, and its tests need one\n"
-        "try: apt-get install --no-install-recommends chromium fonts-dejavu-core, "
-        "then make test-console; QUINTANT_CHROMIUM names another one"
-    )
-    if os.environ.get(REQUIRED):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    try:
+        return find_chromium(environ)
+    except ProgramError as error:
+        if environ.get(REQUIRED):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
 
 
 @asynccontextmanager
@@ -47,8 +40,9 @@ async def chromium() -> AsyncIterator[Any]:
 
     expect.set_options(timeout=1000 * patience.seconds(WAIT_SECONDS))
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    program = require_chromium(os.environ)
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=find_chromium(), args=sandbox)
+        browser = await playwright.chromium.launch(executable_path=program, args=sandbox)
         try:
             yield browser
         finally:
