@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from manifests.console_parts import console_parts
 from manifests.files import HEADER, ROOT
 from manifests.kustomize import CRDS, Parts, installation, kustomization, plain_files
 from manifests.operator_parts import operator_parts, whole_program
 from manifests.peers import peers_policy
-from quintant.cli.look.console import console_systems
 from quintant.cli.operators.klight import NAME as KLIGHT
 from quintant.cli.operators.manifests import IMAGE, operator_deployment
-from quintant.console.manifests import console_manifests
 from quintant.core import codec
 from quintant.core.yaml.dump import to_yaml
 from quintant.operators import OPERATORS, klight, manager_of, shifu
@@ -27,7 +26,6 @@ from quintant.runtime.manager.manifests import (
     part_manifests,
 )
 from quintant.runtime.manager.monitoring import monitoring_manifests
-from quintant.runtime.observe.system_panel import SystemPanel
 
 # What is generated from which file; each gets a folder under deploy/.
 EXAMPLES = {"greeter": "examples/01_greeter.py", "webhooks": "examples/06_webhooks.py"}
@@ -48,14 +46,10 @@ UPSTREAM = "upstream-agents"
 def program_files() -> dict[Path, str]:
     """Every file for kubectl, and its text."""
     peers = plain_files("klight/peers", {"networkpolicy": [peers_policy()]})
-    console = kustomization("console", console_manifests(_panels(), IMAGE))
+    console = kustomization("console", console_parts(IMAGE))
     return {
         **_examples(), **_operators(), **_upstream_agents(), **_controller(), **peers, **console,
     }  # fmt: skip
-
-
-def _panels() -> list[SystemPanel]:
-    return [each.panel for each in console_systems()]
 
 
 def _examples() -> dict[Path, str]:

@@ -68,6 +68,24 @@ def test_what_watches_over_an_operator_is_the_same_too(helm: Helm, name: str) ->
     assert found == without_namespace(kustomized(f"{name}/operator", f"{name}/monitoring"))
 
 
+def test_the_console_by_helm_is_that_of_kubectl(helm: Helm) -> None:
+    found = helm.render(OPERATORS_CHART, "console.enabled=true", namespace="quintant-console")
+    assert found == without_namespace(kustomized("console"))
+
+
+def test_the_console_is_where_its_release_is_and_runs_what_values_say(helm: Helm) -> None:
+    sets = "console.enabled=true", "image.tag=next", "console.env[0].name=A", "tolerations=null"
+    found = helm.render(OPERATORS_CHART, *sets, namespace="tools")
+    homes = {home for _, home, _ in found if home}
+    assert homes == {"tools"}
+    (subject,) = found["ClusterRoleBinding", "", "quintant-console"]["subjects"]
+    assert subject["namespace"] == "tools"
+    pod = found["Deployment", "tools", "quintant-console"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert (container["image"], container["env"][-1]) == ("quintant:next", {"name": "A"})
+    assert "tolerations" not in pod
+
+
 def test_lint_has_nothing_to_say(helm: Helm) -> None:
     done = helm.run("lint", "--strict", str(OPERATORS_CHART), str(CRDS_CHART))
     assert done.returncode == 0, done.stdout
@@ -79,11 +97,11 @@ def test_nothing_is_installed_unless_it_is_switched_on(helm: Helm) -> None:
     assert helm.render(CRDS_CHART) == {}
 
 
-def test_all_operators_fit_into_one_namespace(helm: Helm) -> None:
+def test_all_programs_fit_into_one_namespace(helm: Helm) -> None:
     every = [f"operators.{name}.enabled=true" for name in OPERATORS]
-    found = helm.render(OPERATORS_CHART, *every, namespace="quintant")
+    found = helm.render(OPERATORS_CHART, *every, "console.enabled=true", namespace="quintant")
     programs = {name for kind, home, name in found if (kind, home) == ("Deployment", "quintant")}
-    assert programs == {program.name for program in OPERATORS.values()}
+    assert programs == {*(program.name for program in OPERATORS.values()), "quintant-console"}
 
 
 WRONG = {
@@ -100,6 +118,8 @@ WRONG = {
     'image.repository=""': "/image/repository",
     'image.pullPolicy="Sometimes"': "/image/pullPolicy",
     'tolerations=[{"seconds": 3}]': "additional properties 'seconds'",
+    "console.replicas=2": "additional properties 'replicas'",
+    'console.enabled="yes"': "/console/enabled",
     'monitoring.alert={"enabled": true}': "additional properties 'alert'",
 }
 """Values that are not taken, and what Helm says of each."""

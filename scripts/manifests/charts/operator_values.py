@@ -13,8 +13,10 @@ from quintant.operators.network_policy import API_SERVER_PORTS
 REPOSITORY = "quintant"
 
 
-def operator_values(deployments: dict[str, DeploymentTemplate], scrapers: list[Plain]) -> Section:
-    """What a user may say; what the objects have is the default."""
+def operator_values(
+    deployments: dict[str, DeploymentTemplate], scrapers: list[Plain], others: dict[str, Section]
+) -> Section:
+    """What a user may say, also of `others`; what the objects have is the default."""
     first = next(iter(deployments.values()))
     return Section(
         "The values of the chart.",
@@ -38,6 +40,7 @@ def operator_values(deployments: dict[str, DeploymentTemplate], scrapers: list[P
                 "By operator. None is installed unless it is enabled.",
                 {name: _operator(name, deployments[name]) for name in sorted(deployments)},
             ),
+            **others,
         },
     )
 

@@ -1,9 +1,11 @@
-"""The chart of operators: each behind a switch, all in the namespace of the release."""
+"""The chart of programs: each behind a switch, all in the namespace of the release."""
 
 from __future__ import annotations
 
 from manifests.charts.chart_page import chart_file, readme
 from manifests.charts.chart_parts import chart_parts
+from manifests.charts.console_template import VALUES as CONSOLE
+from manifests.charts.console_template import console_templates, console_values
 from manifests.charts.deployment_template import DeploymentTemplate, deployment_template
 from manifests.charts.monitoring_template import monitoring_files, monitoring_template
 from manifests.charts.operator_values import operator_values
@@ -24,7 +26,7 @@ from manifests.operator_parts import operator_parts
 from quintant.operators import OPERATORS
 from quintant.runtime.webhook.configuration import NAMESPACE_LABEL
 
-ABOUT = "Quintant's operators, each behind a switch."
+ABOUT = "Quintant's operators and its console, each behind a switch."
 IMAGE = '{{ include "quintant.image" $ | quote }}'
 HELPERS = """\
 {{- define "quintant.image" -}}
@@ -61,7 +63,7 @@ def operators_chart() -> dict[str, str]:
     """The files of the chart."""
     deployments = {name: _deployment(name) for name in sorted(OPERATORS)}
     scrapers = metrics_from(chart_parts("klight", IMAGE)["networkpolicy"][0])
-    values = operator_values(deployments, scrapers)
+    values = operator_values(deployments, scrapers, {CONSOLE: console_values(IMAGE)})
     found = {
         "Chart.yaml": chart_file("quintant", ABOUT),
         "README.md": readme("quintant", ABOUT, values),
@@ -73,7 +75,9 @@ def operators_chart() -> dict[str, str]:
     for name, deployment in deployments.items():
         found |= monitoring_files(name)
         for file, text in _templates(name, deployment).items():
-            found[f"templates/{name}/{file}.yaml"] = _switched(name, text)
+            found[f"templates/{name}/{file}.yaml"] = _switched(f"operators.{name}", text)
+    for file, text in console_templates(IMAGE).items():
+        found[f"templates/{CONSOLE}/{file}.yaml"] = _switched(CONSOLE, text)
     return found
 
 
@@ -127,8 +131,8 @@ def _selective(hook: Plain) -> Plain:
     return hook | ({"namespaceSelector": SELECTOR.slot} if local else {})
 
 
-def _switched(name: str, text: str) -> str:
-    head = f"{{{{- $operator := .Values.operators.{name} }}}}\n"
+def _switched(path: str, text: str) -> str:
+    head = f"{{{{- $operator := .Values.{path} }}}}\n"
     return HEADER + head + f"{{{{- if $operator.enabled }}}}\n{text}{{{{- end }}}}\n"
 
 
@@ -141,10 +145,13 @@ def _notes() -> str:
         lines += _definitions(name)
         lines.append("{{- end }}")
     lines += [
+        f"{{{{- if .Values.{CONSOLE}.enabled }}}}",
+        f'{{{{- $enabled = append $enabled "the {CONSOLE}" }}}}',
+        "{{- end }}",
         "{{- if $enabled }}",
         'Installed in {{ .Release.Namespace }}: {{ join ", " $enabled }}.',
         "{{- else }}",
-        "No operator is enabled, so nothing was installed.",
+        "Nothing is enabled, so nothing was installed.",
         "Try: --set operators.klight.enabled=true",
         "{{- end }}",
     ]

@@ -34,7 +34,7 @@ from quintant.console.role import NAME, console_rbac
 from quintant.core import codec
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.runtime.manager.manifests import RESTRICTED
-from quintant.runtime.manager.pod_placement import CONFINED
+from quintant.runtime.manager.pod_placement import CONFINED, NODE_AWAY
 from quintant.runtime.manager.rbac import NAME_LABEL
 from quintant.runtime.observe.system_panel import SystemPanel
 
@@ -70,7 +70,10 @@ def console_manifests(panels: Iterable[SystemPanel], image: str) -> dict[str, li
 
 def _deployment(image: str, labels: dict[str, str]) -> Deployment:
     pod = PodSpec(
-        containers=(_container(image),), service_account_name=NAME, security_context=CONFINED
+        containers=(_container(image),),
+        service_account_name=NAME,
+        security_context=CONFINED,
+        tolerations=NODE_AWAY,
     )
     template = PodTemplateSpec(metadata=ObjectMeta(labels=labels), spec=pod)
     return Deployment(

@@ -51,7 +51,7 @@ def operator_policy(
             pod_selector=LabelSelector(match_labels=labels),
             policy_types=("Ingress", "Egress"),
             ingress=tuple(_ingress(program, webhooks)),
-            egress=(_dns(), _api_server(), *map(_egress, program.egress)),
+            egress=(dns_rule(), api_server_rule(), *map(_egress, program.egress)),
         ),
     )
 
@@ -60,11 +60,11 @@ def agent_policy(program: OperatorProgram, agents: AgentPods) -> NetworkPolicy:
     """The policy of the pods that an operator makes, in their namespace, if they have one."""
     ingress = []
     if agents.ports:
-        ingress.append(NetworkPolicyIngressRule(ports=tuple(map(_tcp, agents.ports))))
+        ingress.append(NetworkPolicyIngressRule(ports=tuple(map(tcp_port, agents.ports))))
     if agents.reports:
         itself = LabelSelector(match_labels={NAME_LABEL: program.name})
         peer = NetworkPolicyPeer(namespace_selector=LabelSelector(), pod_selector=itself)
-        reports = tuple(map(_tcp, agents.reports))
+        reports = tuple(map(tcp_port, agents.reports))
         ingress.append(NetworkPolicyIngressRule(ports=reports, from_=(peer,)))
     return NetworkPolicy(
         metadata=ObjectMeta(name=agents.name, namespace=agents.namespace),
@@ -72,7 +72,7 @@ def agent_policy(program: OperatorProgram, agents: AgentPods) -> NetworkPolicy:
             pod_selector=_selector(agents),
             policy_types=("Ingress", "Egress"),
             ingress=tuple(ingress),
-            egress=(_dns(), NetworkPolicyEgressRule(to=ANYWHERE)),
+            egress=(dns_rule(), NetworkPolicyEgressRule(to=ANYWHERE)),
         ),
     )
 
@@ -86,27 +86,30 @@ def _selector(agents: AgentPods) -> LabelSelector:
 
 
 def _ingress(program: OperatorProgram, webhooks: bool) -> Iterable[NetworkPolicyIngressRule]:
-    yield NetworkPolicyIngressRule(ports=(_tcp("metrics"),), from_=(PODS,))
+    yield NetworkPolicyIngressRule(ports=(tcp_port("metrics"),), from_=(PODS,))
     if webhooks:
         # The API server is no pod.
-        yield NetworkPolicyIngressRule(ports=(_tcp("webhook"),))
+        yield NetworkPolicyIngressRule(ports=(tcp_port("webhook"),))
     if program.serves:
-        yield NetworkPolicyIngressRule(ports=tuple(map(_tcp, program.serves)), from_=(PODS,))
+        yield NetworkPolicyIngressRule(ports=tuple(map(tcp_port, program.serves)), from_=(PODS,))
 
 
-def _dns() -> NetworkPolicyEgressRule:
+def dns_rule() -> NetworkPolicyEgressRule:
+    """Names are asked for wherever the cluster has its DNS."""
     both = (NetworkPolicyPort(protocol=each, port=DNS_PORT) for each in ("UDP", "TCP"))
     return NetworkPolicyEgressRule(ports=tuple(both))
 
 
-def _api_server() -> NetworkPolicyEgressRule:
-    return NetworkPolicyEgressRule(ports=tuple(map(_tcp, API_SERVER_PORTS)))
+def api_server_rule() -> NetworkPolicyEgressRule:
+    """The API server by its ports: no policy can name its address."""
+    return NetworkPolicyEgressRule(ports=tuple(map(tcp_port, API_SERVER_PORTS)))
 
 
 def _egress(target: EgressTarget) -> NetworkPolicyEgressRule:
-    port = _tcp(target.port) if target.port else NetworkPolicyPort(protocol="TCP")
+    port = tcp_port(target.port) if target.port else NetworkPolicyPort(protocol="TCP")
     return NetworkPolicyEgressRule(ports=(port,), to=(PODS,) if target.pods else ANYWHERE)
 
 
-def _tcp(port: int | str) -> NetworkPolicyPort:
+def tcp_port(port: int | str) -> NetworkPolicyPort:
+    """A port by its number or its name."""
     return NetworkPolicyPort(protocol="TCP", port=port)
