@@ -14,9 +14,15 @@ from quintant.operators import OPERATORS
 from quintant.version import QUINTANT
 
 SERVES = re.compile(r'"event": "serve"|^listening on ', re.MULTILINE)
+BUILDER = "/opt/wheel"
+"""A folder that was there during the build, and is not in the image."""
 THREE_LINES = re.compile(r"^(cannot .*)\n(because: .*)\n(try: .*)$", re.MULTILINE)
 USAGE = re.compile(r"^usage: quintant agent .*error: .*", re.MULTILINE | re.DOTALL)
 NO_CLUSTER = re.compile(r"\Acannot find a cluster\nbecause: .*\ntry: .*\Z")
+LACKS_CLUSTER = re.compile(
+    rf"\Acannot run \w+\nbecause: it needs the module \w+, .*\ntry: .*\[{CLUSTER}\].*\Z"
+)
+"""The image has no embedded cluster."""
 TWO_LINES = re.compile(r"^cannot run: .*\ntry: .*$", re.MULTILINE)
 IMPORT_ALL = """
 import sys, pathlib, importlib, importlib.metadata, ssl
@@ -44,6 +50,8 @@ class Trial:
 
     def complaint(self, output: ProgramOutput) -> str:
         """What is wrong with what it said, or nothing."""
+        if BUILDER in output.text:
+            return f"{' '.join(self.words)} names a file of the build: {output.text[-2000:]}"
         if "Traceback" in output.text or "Errno" in output.text.partition("because:")[0]:
             return f"{' '.join(self.words)}: {output.text[-2000:]}"
         if not any(pattern.search(output.text.strip()) for pattern in self.expected):
@@ -56,9 +64,10 @@ def trials() -> Iterator[Trial]:
     yield Trial(("quintant", "--version"), (re.compile(f"^quintant {re.escape(QUINTANT)}, "),))
     yield Trial(("python", "-c", IMPORT_ALL), (re.compile(r"\ATrue True True\Z"),))
     for name in sorted(COMMANDS):
-        lacks = NEEDED_BY.get(name) == CLUSTER
-        usage = re.compile(rf"^Usage: quintant {name}")
-        yield Trial(("quintant", name, "--help"), (THREE_LINES if lacks else usage,))
+        needs = rf"(?s:.*)It needs the extra {CLUSTER}: " if NEEDED_BY.get(name) == CLUSTER else ""
+        yield Trial(("quintant", name, "--help"), (re.compile(rf"^Usage: quintant {name}{needs}"),))
+    for name in ("demo", "up"):
+        yield Trial(("quintant", name), (LACKS_CLUSTER,))
     for name in sorted(OPERATORS):
         yield Trial(("quintant", "operator", name), (NO_CLUSTER,))
         yield Trial(("quintant", "operator", name, "--help"), (re.compile("^Usage: "),))
