@@ -40,6 +40,10 @@ class Kubectl:
         """What a `kubectl get` finds, as objects."""
         return json.loads(await self("get", *words, "--output=json"))
 
+    async def raw(self, path: str) -> Any:
+        """What the API has at a path."""
+        return json.loads(await self("get", "--raw", path))
+
     async def apply(self, objects: Iterable[Plain]) -> None:
         """Apply objects that name their namespaces."""
         listed = {"apiVersion": "v1", "kind": "List", "items": list(objects)}

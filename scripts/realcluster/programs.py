@@ -1,6 +1,5 @@
 """What a real cluster is made of, beside the control plane of `envtest`.
 
-
 Kubernetes' own programs and CoreDNS are built with Go, once per machine (`foreign.go_program`);
 containerd, runc, the CNI plugins, nft and ip are Debian's, and are only looked for.
 """
@@ -16,6 +15,7 @@ from foreign.catalogue import HELM
 from foreign.errors import ProgramError, Report, announce
 from foreign.go_program import GoProgram
 from foreign.gomod import KUBERNETES_MODULE
+from gitops.verdicts import JUDGE
 from quintant.version import KUBERNETES
 
 _COREDNS = "github.com/coredns/coredns"
@@ -79,6 +79,8 @@ class Programs:
     proxy: Path
     dns: Path
     helm: Path
+    judge: Path
+    """What kstatus says of objects."""
 
     @property
     def kubectl(self) -> Path:
@@ -103,4 +105,5 @@ def provide_programs(environ: Mapping[str, str], *, report: Report = announce) -
     control_plane = provide(environ, binaries.ALL, report=report)
     dns, scheduler, proxy, kubelet = (each.provide(environ, report=report) for each in BUILT)
     helm = HELM.provide(environ, report=report)
-    return Programs(control_plane, scheduler, kubelet, proxy, dns, helm)
+    judge = JUDGE.provide(environ, report=report)
+    return Programs(control_plane, scheduler, kubelet, proxy, dns, helm, judge)

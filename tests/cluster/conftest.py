@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 import patience
+from cluster.history import Plain, recorded
 from cluster.user import User
 from foreign.errors import ProgramError, announce
 from realcluster.cluster import RealCluster
@@ -41,15 +42,22 @@ def user(cluster: RealCluster) -> User:
 
 
 @pytest.fixture(scope="session")
-def samples(user: User) -> Mapping[str, Outcome]:
+def history() -> list[Plain]:
+    """Every version of every object of the samples, until all samples came true."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def samples(user: User, history: list[Plain]) -> Mapping[str, Outcome]:
     """What became of every sample, once operators and samples are applied."""
     patience.refresh()
 
     async def bring_up() -> Mapping[str, Outcome]:
         await user.install_all()
         announce("ten operator pods are ready")
-        await user.apply_samples()
-        return await user.look()
+        async with recorded(user.kubectl.kubeconfig, history):
+            await user.apply_samples()
+            return await user.look()
 
     try:
         return asyncio.run(bring_up())

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 import patience
+from foreign.own_program import OwnProgram
 from interop.conftest import Aloud
 from interop.go_sources import built
 from quintant.cli.envtest.assets import write_assets
 
-SOURCES = Path(__file__).parent / "programs/envtest"
+PROGRAM = OwnProgram(Path(__file__).parent / "programs/envtest")
 RUN_SECONDS = 60.0
 """On a quiet machine, with both programs."""
 
@@ -22,7 +23,7 @@ RUN_SECONDS = 60.0
 def program(aloud: Aloud) -> Path:
     """The program with controller-runtime's envtest."""
     with aloud():
-        return built(SOURCES)
+        return built(PROGRAM)
 
 
 def test_envtest_starts_the_pair_installs_watches_and_stops(program: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,17 +10,17 @@ from typing import Any
 import pytest
 import yaml
 
+from gitops.verdicts import JUDGE, judged
 from interop.conftest import Aloud
 from interop.go_sources import built
 from interop.test_installing import Site, site
-from manifests.gitops import SCRIPT, judged_kinds
+from manifests.gitops import judged_kinds
 from testbeds.helm import Helm
 from unit.operators.phases import PHASES
 from unit.test_docs import DOCS, ROOT, blocks
 
 __all__ = ["site"]
 
-SOURCES = Path(__file__).parent / "programs/gitops"
 PAGE = DOCS / "gitops.md"
 CLASS = """\
 apiVersion: portal.gosuda.org/v1alpha1
@@ -56,20 +55,7 @@ spec: {interval: 10m, path: ./apps}
 def program(aloud: Aloud) -> Path:
     """The program with kstatus and gopher-lua."""
     with aloud():
-        return built(SOURCES)
-
-
-def judged(program: Path, objects: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """The word of kstatus and that of Argo CD about each object."""
-    done = subprocess.run(
-        [program],
-        input=json.dumps({"script": SCRIPT.read_text(), "objects": objects}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return [(each["kstatus"], each["health"]) for each in json.loads(done.stdout)]
+        return built(JUDGE)
 
 
 def test_each_phase_is_judged_as_what_it_is(program: Path) -> None:

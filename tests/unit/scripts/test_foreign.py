@@ -18,6 +18,7 @@ from foreign.errors import ProgramError
 from foreign.go import GoTally
 from foreign.go_program import GoProgram
 from foreign.gomod import Module, linker_flags, main_module, staged, staging_version
+from foreign.own_program import OwnProgram
 from foreign.process import Child, free_ports, scratch
 from foreign.python_program import PipTally, PythonProgram, requirements
 from foreign.source_change import SourceChange
@@ -382,3 +383,34 @@ def _next(stream: int) -> bytes:
     ready, _, _ = select.select([stream], [], [], ANSWER_SECONDS)
     assert ready, f"nothing happened in {ANSWER_SECONDS} s"
     return os.read(stream, 100)
+
+
+class TestOwnPrograms:
+    def test_another_source_is_another_program(self, tmp_path: Path) -> None:
+        made = []
+        for text in ("one", "two", "one"):
+            folder = tmp_path / "judge"
+            folder.mkdir(exist_ok=True)
+            (folder / "main.go").write_text(text)
+            made.append(OwnProgram(folder).provide(_with_go(tmp_path), report=lambda _: None))
+        assert made[0] == made[2] != made[1]
+        assert [each.read_text() for each in made[1:]] == ["two", "one"]
+
+    def test_without_go_the_variable_that_names_it_is_hinted_at(self, tmp_path: Path) -> None:
+        folder = tmp_path / "judge"
+        folder.mkdir()
+        environ = {"PATH": "", "QUINTANT_CACHE": str(tmp_path / "cache")}
+        with pytest.raises(ProgramError, match="QUINTANT_JUDGE"):
+            OwnProgram(folder).provide(environ, report=lambda _: None)
+
+
+def _with_go(tmp_path: Path) -> dict[str, str]:
+    """A Go that builds a program which is its source."""
+    go = tmp_path / "bin" / "go"
+    go.parent.mkdir(exist_ok=True)
+    go.write_text(
+        '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp main.go "$2"; chmod +x "$2"\n'
+    )
+    go.chmod(0o755)
+    path = f"{go.parent}:{os.environ['PATH']}"
+    return {"PATH": path, "QUINTANT_CACHE": str(tmp_path / "cache")}

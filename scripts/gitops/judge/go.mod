@@ -1,4 +1,4 @@
-module quintant.dev/interop/gitops
+module quintant.dev/gitops/judge
 
 go 1.26.0
 
