@@ -206,6 +206,36 @@ async def test_inline_instructions_become_a_configmap(testbed: ShifuTestbed) -> 
     assert msgspec.json.decode(made.data["instructions"]) == {
         "instructions": {"on": {"readWrite": "W"}}
     }
+    assert await instructions_of(testbed, "lamp") == ("on",)
+
+
+async def test_the_status_has_the_names_of_the_instructions_as_the_configmap_changes(
+    testbed: ShifuTestbed,
+) -> None:
+    await testbed.node("n1")
+    await testbed.device("edgedevice-lamp")
+    await testbed.placed("edgedevice-lamp")
+    assert await instructions_of(testbed, "edgedevice-lamp") == ()
+
+    await testbed.apply(config_map("lamp-configmap", "{turn_on: , dim: {readWrite: W}}"))
+    await testbed.cluster.advance(5)
+    assert await instructions_of(testbed, "edgedevice-lamp") == ("dim", "turn_on")
+
+    await testbed.apply(config_map("lamp-configmap", "{turn_on: }"))
+    await testbed.cluster.advance(5)
+    assert await instructions_of(testbed, "edgedevice-lamp") == ("turn_on",)
+
+    await testbed.apply(config_map("lamp-configmap", "[: no YAML"))
+    await testbed.cluster.advance(5)
+    assert await instructions_of(testbed, "edgedevice-lamp") == ()
+
+
+async def instructions_of(testbed: ShifuTestbed, device: str) -> tuple[str, ...]:
+    """What the status says can be asked of a device."""
+    status = (await testbed.get(device)).status
+    assert status is not None
+    assert status.device_shifu is not None
+    return status.device_shifu.instructions
 
 
 async def test_a_tcp_device_is_forwarded_through_its_service(testbed: ShifuTestbed) -> None:

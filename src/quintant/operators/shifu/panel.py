@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from urllib.parse import quote
 
 from quintant.operators.shifu.api.device import FAILED, PENDING, RUNNING, EdgeDevice
 from quintant.operators.shifu.api.node import EdgeNode
@@ -86,9 +87,8 @@ def map_device(device: EdgeDevice) -> MapDevice:
     placement = status.placement if status is not None else None
     shifu = status.device_shifu if status is not None else None
     location = resolve_hints(device).location
-    inline = spec.device_shifu.instructions if spec.device_shifu is not None else {}
-    names = tuple(sorted(inline))[:MOST_INSTRUCTIONS]
-    url, word = shifu.url if shifu is not None else "", names[0] if names else "INSTRUCTION"
+    names = shifu.instructions[:MOST_INSTRUCTIONS] if shifu is not None else ()
+    url, word = shifu.url if shifu is not None else "", quote(names[0] if names else "INSTRUCTION")
     return MapDevice(
         node=placement.node_name if placement is not None else "",
         phase=status.phase if status is not None else "",

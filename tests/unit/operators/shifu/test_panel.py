@@ -9,8 +9,6 @@ import pytest
 from quintant.api.meta import Condition
 from quintant.core.object import replace
 from quintant.operators.shifu.api.device import (
-    DeviceInstruction,
-    DeviceShifuSpec,
     DeviceShifuStatus,
     EdgeDevice,
     EdgeDeviceSpec,
@@ -57,13 +55,20 @@ def test_the_map_knows_why_a_device_is_there_and_how_to_ask_it() -> None:
     status = EdgeDeviceStatus(
         phase="Running",
         placement=PlacementStatus(node_name="paris", reason="it is near", distance_meters=5),
-        device_shifu=DeviceShifuStatus(url="http://camera.deviceshifu.svc"),
+        device_shifu=DeviceShifuStatus(
+            url="http://camera.deviceshifu.svc", instructions=("capture", "move to")
+        ),
     )
-    shifu = DeviceShifuSpec(instructions={"capture": DeviceInstruction()})
-    shown = map_device(device(status, device_shifu=shifu))
+    shown = map_device(device(status))
     assert (shown.node, shown.reason, shown.distance) == ("paris", "it is near", 5)
-    assert (shown.link_state, shown.instructions) == ("attached", ("capture",))
+    assert (shown.link_state, shown.instructions) == ("attached", ("capture", "move to"))
     assert shown.curl == "curl http://camera.deviceshifu.svc/capture"
+
+
+def test_a_name_that_a_shell_or_a_url_would_take_apart_is_one_word_of_the_curl_line() -> None:
+    shifu = DeviceShifuStatus(url="http://camera", instructions=("x; rm 'a'?b#c",))
+    shown = map_device(device(EdgeDeviceStatus(phase="Running", device_shifu=shifu)))
+    assert shown.curl == "curl http://camera/x%3B%20rm%20%27a%27%3Fb%23c"
 
 
 @pytest.mark.parametrize(

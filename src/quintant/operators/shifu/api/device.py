@@ -138,6 +138,8 @@ class DeviceShifuStatus(Model):
     """Its ConfigMap of instructions."""
     url: str = ""
     """Where it answers."""
+    instructions: tuple[str, ...] = ()
+    """What can be asked of it, by name; the first of many."""
     managed: bool | None = None
     """Whether the operator made it; otherwise a user did."""
     mode: str = ""

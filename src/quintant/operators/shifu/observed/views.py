@@ -30,6 +30,7 @@ from quintant.operators.shifu.api.names import (
     REVISION_LABEL,
     SIMULATED_POD,
 )
+from quintant.operators.shifu.observed.instruction_names import instruction_names
 from quintant.operators.shifu.observed.interned import shared
 from quintant.operators.shifu.observed.pod_fields import (
     PodSpecFields,
@@ -210,6 +211,7 @@ def _config(wire: _ConfigMapWire) -> ShifuConfig:
         revision=meta.labels.get(REVISION_LABEL, ""),
         labelled=meta.labels.get(DEVICE_LABEL, "") if owner is None else "",
         instructions="instructions" in wire.data,
+        names=instruction_names(wire.data.get("instructions", "")) if owner is None else (),
         driver="driverProperties" in wire.data,
         checksum=data_checksum(wire.data) if owner is not None else 0,
     )
@@ -222,6 +224,8 @@ class ShifuConfig(ComposedObject):
     labelled: str = ""
     """Which device a user has made it for."""
     instructions: bool = False
+    names: tuple[str, ...] = ()
+    """Of its instructions, if a user wrote it."""
     driver: bool = False
     checksum: int = 0
     """Of what it says, if we generated it."""

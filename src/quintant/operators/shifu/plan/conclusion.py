@@ -22,6 +22,7 @@ from quintant.operators.shifu.api.device import (
 from quintant.operators.shifu.builders.names import base_name, config_name
 from quintant.operators.shifu.observed.device import Observed
 from quintant.operators.shifu.observed.device_view import OUR_WORDS
+from quintant.operators.shifu.observed.instruction_names import usable_names
 from quintant.operators.shifu.observed.outcome import WriteOutcome
 from quintant.operators.shifu.options import Options
 from quintant.operators.shifu.plan.conditions import TRANSITIONS, conditions, silences
@@ -171,7 +172,11 @@ def _device_shifu(observed: Observed, choice: Choice, options: Options) -> Devic
             return None
         name = observed.theirs.metadata.name
         return DeviceShifuStatus(
-            deployment=name, config_map=config, managed=False, mode="standalone"
+            deployment=name,
+            config_map=config,
+            instructions=_instructions(observed),
+            managed=False,
+            mode="standalone",
         )
     if not choice.node:
         return None
@@ -181,9 +186,18 @@ def _device_shifu(observed: Observed, choice: Choice, options: Options) -> Devic
         service=base,
         config_map=config or config_name(observed.device.key),
         url=f"http://{base}.{namespace}.svc.{options.cluster_domain}",
+        instructions=_instructions(observed),
         managed=True,
         mode="standalone",
     )
+
+
+def _instructions(observed: Observed) -> tuple[str, ...]:
+    """What can be asked of a device: the user's ConfigMap counts, else its own."""
+    if observed.config is not None:
+        return observed.config.names
+    shifu = observed.device.spec.device_shifu
+    return usable_names(shifu.instructions) if shifu is not None else ()
 
 
 def _decided(choice: Choice, observed: Observed) -> Iterator[PlannedEvent]:
