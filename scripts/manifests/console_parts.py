@@ -9,7 +9,7 @@ from quintant.api.kubernetes.networking_v1 import (
     NetworkPolicySpec,
 )
 from quintant.api.meta import LabelSelector
-from quintant.cli.look.console import console_systems
+from quintant.cli.look.console import operator_systems
 from quintant.console.manifests import NAMESPACE, console_manifests
 from quintant.console.role import NAME
 from quintant.core import codec
@@ -20,7 +20,7 @@ from quintant.runtime.manager.rbac import NAME_LABEL
 
 def console_parts(image: str) -> Parts:
     """The objects of a console by what they are about."""
-    panels = [each.panel for each in console_systems()]
+    panels = [each.panel for each in operator_systems()]
     policy = {"networkpolicy": [codec.to_plain(_policy())]}
     return console_manifests(panels, image) | policy
 

@@ -11,7 +11,11 @@ from quintant.api.core import Node
 from quintant.client.rest import Rest
 from quintant.cluster.apiserver.meta.user import User
 from quintant.console.console import ConsoleOptions, choose_authenticator
-from quintant.console.server.access import KubernetesAuthenticator, TokenFileAuthenticator
+from quintant.console.server.access import (
+    SESSION_SECONDS,
+    KubernetesAuthenticator,
+    TokenFileAuthenticator,
+)
 from quintant.console.server.pages import MOST_VIEWERS
 from quintant.core.address import BindAddress
 from quintant.core.errors import ConfigError
@@ -139,6 +143,18 @@ async def test_a_token_is_shown_once_and_a_cookie_is_good_for_the_session(
         assert TOKEN not in cookie
         assert (await console.get("/api/topics/overview", cookie=cookie)).status == 200
         (tmp_path / "token").write_text("another-token-that-is-long")
+        assert (await console.get("/api/topics/overview", cookie=cookie)).status == 401
+
+
+async def test_a_session_ends_after_half_a_day(cluster: InProcessCluster, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    guard = TokenFileAuthenticator(tmp_path / "token")
+    async with running_console(cluster, authenticator=guard) as console:
+        answer = await console.get(f"/login?token={TOKEN}")
+        cookie = answer.headers["set-cookie"].partition(";")[0]
+        await cluster.advance(SESSION_SECONDS - 60)
+        assert (await console.get("/api/topics/overview", cookie=cookie)).status == 200
+        await cluster.advance(120)
         assert (await console.get("/api/topics/overview", cookie=cookie)).status == 401
 
 

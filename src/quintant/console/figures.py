@@ -107,6 +107,6 @@ def parse_totals(text: str) -> tuple[float, float]:
 def explain(error: Exception) -> str:
     """Why there are none, in words."""
     if isinstance(error, ApiError) and error.status in (403, 404, 405, 501):
-        words = {403: "the console may not ask the proxy of pods"}
+        words = {403: "the console may not ask pods (quintant console --print-role --figures)"}
         return words.get(error.status, "the API server has no proxy to its pods")
     return str(error)

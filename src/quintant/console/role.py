@@ -1,7 +1,8 @@
 """What a console needs to be allowed: to get, list and watch what it shows, and nothing else.
 
-Neither Secrets nor ConfigMaps are among it. Kinds of strangers are for their cluster's owner to
-add: without, their panels say that they may not be read. Pure.
+Neither Secrets nor ConfigMaps are among it, and no way to a pod: figures of operators need one, and
+have a role of their own. Kinds of strangers are for their cluster's owner to add: without, their
+panels say that they may not be read. Pure.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from quintant.api.rbac import (
     ClusterRole,
     ClusterRoleBinding,
     PolicyRule,
+    RoleBinding,
     RoleRef,
     Subject,
 )
@@ -38,11 +40,11 @@ REVIEWS = (
     ),
 )
 """For --kubernetes-auth."""
-FIGURES = (
-    PolicyRule(verbs=("get",), api_groups=("",), resources=("pods/proxy",)),
-    PolicyRule(verbs=("get",), api_groups=("coordination.k8s.io",), resources=("leases",)),
-)
-"""For figures of operators, and who leads."""
+LEADERS = PolicyRule(verbs=("get",), api_groups=("coordination.k8s.io",), resources=("leases",))
+"""For who leads."""
+FIGURES = f"{NAME}-figures"
+PROXY = PolicyRule(verbs=("get",), api_groups=("",), resources=("pods/proxy",))
+"""For figures of operators, which their pods serve. A role of its own: it reaches pods."""
 
 
 def shown_resources(panels: Iterable[SystemPanel]) -> list[Resource]:
@@ -62,7 +64,7 @@ def console_rules(
         PolicyRule(verbs=READING, api_groups=(group,), resources=tuple(sorted(plurals)))
         for group, plurals in sorted(by_group.items())
     )
-    return (*reading, *FIGURES, *(REVIEWS if reviews else ()))
+    return (*reading, LEADERS, *(REVIEWS if reviews else ()))
 
 
 def console_rbac(
@@ -80,3 +82,20 @@ def console_rbac(
             subjects=(Subject(kind="ServiceAccount", name=NAME, namespace=namespace),),
         ),
     )
+
+
+def figures_rbac(operators: Iterable[str], namespace: str) -> tuple[Object, ...]:
+    """A role to read metrics of operators, in the namespaces where those run and nowhere else."""
+    labels = {NAME_LABEL: NAME}
+    role = RoleRef(kind="ClusterRole", name=FIGURES, api_group=GROUP)
+    console = Subject(kind="ServiceAccount", name=NAME, namespace=namespace)
+    bindings = (
+        RoleBinding(
+            metadata=ObjectMeta(name=FIGURES, namespace=each, labels=labels),
+            role_ref=role,
+            subjects=(console,),
+        )
+        for each in operators
+    )
+    meta = ObjectMeta(name=FIGURES, labels=labels)
+    return (ClusterRole(metadata=meta, rules=(PROXY,)), *bindings)

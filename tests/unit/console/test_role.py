@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from quintant.client.transport import InProcessTransport
+from quintant.api.core import Namespace
+from quintant.client.rest import Rest
+from quintant.client.transport import ApiRequest, InProcessTransport
 from quintant.cluster.apiserver.meta.user import service_account
-from quintant.console.role import NAME, console_rbac, console_rules
+from quintant.console.role import NAME, console_rbac, console_rules, figures_rbac
+from quintant.core.errors import ApiError
+from quintant.core.object import ObjectMeta
 from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec
 from quintant.operators.shifu.api.node import EdgeNode
 from quintant.operators.shifu.api.telemetry import TelemetryService
@@ -28,8 +32,36 @@ def test_neither_secrets_nor_config_maps_are_in_it() -> None:
         "serviceaccounts",
         "pods/log",
         "pods/exec",
+        "pods/proxy",
     }
     assert "*" not in {each for rule in console_rules(PANELS) for each in rule.api_groups}
+
+
+async def test_figures_are_a_role_of_their_own_in_the_namespaces_of_operators_alone() -> None:
+    cluster = InProcessCluster(rbac=True)
+    try:
+        for name in ("shifu-system", "users"):
+            await cluster.client.create(Namespace(metadata=ObjectMeta(name=name)))
+        for obj in console_rbac(PANELS, "default"):
+            await cluster.client.apply(obj)
+        cluster.server.tokens.add("consoles", service_account("default", NAME))
+        rest = Rest(InProcessTransport(cluster.server, "consoles"))
+        assert await proxy_status(rest, "shifu-system") == 403
+        for obj in figures_rbac(["shifu-system"], "default"):
+            await cluster.client.apply(obj)
+        assert await proxy_status(rest, "shifu-system") != 403
+        assert await proxy_status(rest, "users") == 403
+    finally:
+        await cluster.close()
+
+
+async def proxy_status(rest: Rest, namespace: str) -> int:
+    """What a server answers somebody who asks for the metrics of a pod."""
+    path = f"/api/v1/namespaces/{namespace}/pods/shifu-0:8080/proxy/metrics"
+    try:
+        return (await rest.send(ApiRequest("GET", path))).status
+    except ApiError as error:
+        return error.status
 
 
 async def test_a_console_under_its_role_shows_everything_and_is_refused_nothing() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import webbrowser
+from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from quintant.client.http.transport import HttpTransport
 from quintant.core import codec
 from quintant.core.address import BindAddress
 from quintant.core.clock import Random, SystemClock
+from quintant.core.text import one_line
 from quintant.core.yaml.dump import to_yaml
 from quintant.operators import OPERATORS
 from quintant.runtime.manager.loops import loop_factory
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from quintant.console.console import ConsoleSystem
 
 ADDRESS = "127.0.0.1:8090"
+PANELS = "quintant.panels"
+"""The group of entry points by which packages of others name their panels."""
+REASON_LENGTH = 300
 
 
 @click.command("console")
@@ -42,6 +48,12 @@ ADDRESS = "127.0.0.1:8090"
 )
 @click.option("--print-role", is_flag=True, help="Print the account and role it needs, and end.")
 @click.option("--namespace", "-n", default="default", help="Where the account is, of the role.")
+@click.option(
+    "--figures",
+    multiple=True,
+    type=click.Choice(list(OPERATORS)),
+    help="With --print-role, also the one to read an operator's metrics; again for others.",
+)
 def command(
     listen: str,
     kubeconfig: Path | None,
@@ -51,6 +63,7 @@ def command(
     kubernetes_auth: bool,
     print_role: bool,
     namespace: str,
+    figures: tuple[str, ...],
 ) -> None:
     """Show a cluster on a web page, live.
 
@@ -60,7 +73,7 @@ def command(
     from quintant.console.console import ConsoleOptions, run_console
 
     if print_role:
-        click.echo(role_text(namespace, reviews=kubernetes_auth), nl=False)
+        click.echo(role_text(namespace, figures, reviews=kubernetes_auth), nl=False)
         return
     logs.configure(level="warning")
     config = Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
@@ -88,16 +101,18 @@ def command(
         runner.run(serve())
 
 
-def role_text(namespace: str, *, reviews: bool) -> str:
-    """The account, role and binding of a console, as YAML."""
-    from quintant.console.role import console_rbac
+def role_text(namespace: str, figures: Sequence[str] = (), *, reviews: bool) -> str:
+    """The account, role and binding of a console, as YAML; and its role for operators' figures."""
+    from quintant.console.role import console_rbac, figures_rbac
 
     panels = [each.panel for each in console_systems()]
-    objects = console_rbac(panels, namespace, reviews=reviews)
+    objects = list(console_rbac(panels, namespace, reviews=reviews))
+    if figures:
+        objects += figures_rbac([OPERATORS[name].namespace for name in figures], namespace)
     return to_yaml(codec.to_plain(each) for each in objects)
 
 
-def console_systems() -> tuple[ConsoleSystem, ...]:
+def operator_systems() -> tuple[ConsoleSystem, ...]:
     """Every operator that comes with Quintant, with its panel."""
     from quintant.console.console import ConsoleSystem
 
@@ -105,3 +120,32 @@ def console_systems() -> tuple[ConsoleSystem, ...]:
         ConsoleSystem(import_module(f"quintant.operators.{name}.panel").PANEL, OPERATORS[name].name)
         for name in OPERATORS
     )
+
+
+def console_systems() -> tuple[ConsoleSystem, ...]:
+    """Those, and operators of others whose packages are installed beside us."""
+    ours = operator_systems()
+    taken = {each.panel.name for each in ours}
+    found = (_installed_system(each) for each in entry_points(group=PANELS))
+    return (*(each for each in found if each and each.panel.name not in taken), *ours)
+
+
+def _installed_system(entry: EntryPoint) -> ConsoleSystem | None:
+    """The panel of a package; None, and why on standard error, if it cannot be shown."""
+    from quintant.console.console import ConsoleSystem
+    from quintant.runtime.observe.system_panel import SystemPanel
+
+    try:
+        panel = entry.load()
+    except Exception as error:  # the module is a stranger's, and the console is for all
+        panel, reason = None, one_line(f"{type(error).__name__}: {error}", REASON_LENGTH)
+    else:
+        reason = "it is no SystemPanel"
+    if isinstance(panel, SystemPanel):
+        return ConsoleSystem(panel, entry.name)
+    click.echo(
+        f"cannot show the panel {entry.name!r}\nbecause: {reason}\n"
+        f"try: mend {entry.value}; until then its kinds are shown by their definitions",
+        err=True,
+    )
+    return None

@@ -18,6 +18,7 @@ from quintant.core.errors import Undecodable
 from quintant.core.object import Request
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.observe.system_panel import (
+    STATES,
     ObjectState,
     PanelColumn,
     PanelKind,
@@ -68,9 +69,13 @@ def typed_kind(kind: PanelKind) -> ShownKind:
 
     def row(obj: ConsoleObject) -> PanelRow:
         try:
-            return kind.row(codec.decode(kind.kind, obj.content))
+            found = kind.row(codec.decode(kind.kind, obj.content))
         except Undecodable as error:
             return PanelRow("unknown", f"it does not fit its type: {error.why}")
+        except Exception as error:  # a panel may be a stranger's: one object is not all of them
+            return PanelRow("unknown", f"its panel fails on it: {type(error).__name__}")
+        known = isinstance(found, PanelRow) and found.state in STATES
+        return found if known else PanelRow("unknown", "its panel makes no row of it")
 
     return ShownKind(resource_of(kind.kind), kind.columns, row)
 
@@ -214,12 +219,13 @@ class SystemBoard:
 
 def operator_board(panel: SystemPanel, publisher: Publisher, sources: Sources) -> SystemBoard:
     """The board of an operator, none of whose kinds is known to be served yet."""
+    ours = panel.install is None
     return SystemBoard(
         panel.name,
         panel.title,
         publisher,
         sources,
-        install=f"kubectl apply -k deploy/{panel.name}",
-        docs=f"{panel.name}.md",
+        install=f"kubectl apply -k deploy/{panel.name}" if ours else panel.install or "",
+        docs=f"{panel.name}.md" if ours else "",
         plots=panel.plots,
     )

@@ -116,6 +116,8 @@ class SystemPanel(Struct, frozen=True):
     kinds: tuple[PanelKind, ...]
     plots: tuple[PanelPlot, ...] = ()
     map: PanelMap | None = None
+    install: str | None = None
+    """The command that installs it; that of Quintant's own operators unless there is one."""
 
 
 def columns(*titles: str) -> tuple[PanelColumn, ...]:

@@ -6,12 +6,14 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from quintant.cli import main
+from quintant.operators import OPERATORS
 
 WHEEL = "quintant-9.9.0-py3-none-any.whl"
 TESTS = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
@@ -33,7 +35,77 @@ def test_the_tests_of_a_new_project_pass() -> None:
     assert new("pet-shop", "--from", WHEEL).exit_code == 0
     done = subprocess.run(TESTS, cwd="pet-shop", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    assert "4 passed" in done.stdout
+    assert "5 passed" in done.stdout
+
+
+CONSOLE_TEST = """
+from quintant.cli.look.console import console_systems
+from quintant.testing import InProcessCluster, named
+from testbeds.console import running_console
+
+from pet_shop.api import PetShop, PetShopSpec
+from pet_shop.controller import make_manager
+
+
+async def test_the_panel_is_on_the_console(cluster: InProcessCluster) -> None:
+    async with running_console(cluster, known=console_systems()) as console:
+        overview = await console.rows("overview")
+        assert overview["system/pet-shop"]["install"] == "make manifests | kubectl apply -f -"
+        await cluster.run(make_manager())
+        await cluster.create(PetShop(metadata=named("a"), spec=PetShopSpec(message="hello")))
+        await cluster.advance(5)
+        (row,) = (await console.rows("panel/pet-shop")).values()
+        assert (row["kind"], row["name"], row["state"]) == ("PetShop", "a", "well")
+        assert row["cells"] == ["hello"]
+        assert (await console.rows("overview"))["system/pet-shop"]["counts"]["well"] == 1
+"""
+TESTBEDS = Path(__file__).parents[3]
+
+
+def installed(project: Path, entry: str) -> dict[str, str]:
+    """The variables of a process in which a project is installed, with one entry point."""
+    about = project / "installed" / "pet_shop-0.1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: pet-shop\nVersion: 0.1.0\n")
+    (about / "entry_points.txt").write_text(f"[quintant.panels]\npet-shop = {entry}\n")
+    path = os.pathsep.join([str(about.parent), str(project / "src"), str(TESTBEDS)])
+    return {**os.environ, "PYTHONPATH": path}
+
+
+def test_a_new_operator_is_on_the_console_with_its_panel() -> None:
+    assert new("pet-shop", "--from", WHEEL).exit_code == 0
+    project = Path("pet-shop").absolute()
+    names = tomllib.loads((project / "pyproject.toml").read_text())["project"]["entry-points"]
+    env = installed(project, names["quintant.panels"]["pet-shop"])
+    (project / "tests" / "test_console.py").write_text(CONSOLE_TEST)
+    done = subprocess.run(
+        [*TESTS, "tests/test_console.py"],
+        cwd=project, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [("pet_shop.nowhere:PANEL", "ModuleNotFoundError"), ("pet_shop.api:PetShop", "SystemPanel")],
+)
+def test_a_panel_that_cannot_be_loaded_is_said_and_the_others_are_shown(
+    entry: str, reason: str
+) -> None:
+    assert new("pet-shop", "--from", WHEEL).exit_code == 0
+    program = "from quintant.cli.look.console import console_systems as c; print(len(c()))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=installed(Path("pet-shop").absolute(), entry),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{len(OPERATORS)}\n"
+    first, why, hint = done.stderr.splitlines()
+    assert first == "cannot show the panel 'pet-shop'"
+    assert reason in why
+    assert hint.startswith("try: ")
 
 
 def test_a_new_project_is_formatted_and_has_nothing_for_a_linter() -> None:
