@@ -36,7 +36,9 @@ class Connection(asyncio.Protocol):
         self._deadline: Deadline | None = None
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
-        self._over = self._lost = self._full = self._stopped = False
+        self._over = self._lost = self._stopped = False
+        self.full = False
+        """Whether the client has yet to read what was written."""
         self._reader: asyncio.Future[None] | None = None
         self._writer: asyncio.Future[None] | None = None
         self.idle = True
@@ -58,11 +60,6 @@ class Connection(asyncio.Protocol):
         """When the task that serves it waits for too long."""
         assert self._deadline is not None
         return self._deadline
-
-    @property
-    def full(self) -> bool:
-        """Whether the client has yet to read what was written."""
-        return self._full
 
     async def fill(self) -> bool:
         """Wait for more bytes in the buffer; False at the end."""
@@ -100,19 +97,19 @@ class Connection(asyncio.Protocol):
 
     def send(self, raw: bytes | memoryview) -> None:
         """Send, however much waits to be read already."""
-        if self._lost:
+        if self._lost or self._transport is None:
             raise Disconnected
-        self.transport.write(raw)
+        self._transport.write(raw)
 
     async def write(self, raw: bytes | memoryview) -> None:
         """Send, and wait until there is room for more."""
         self.send(raw)
-        if self._full:
+        if self.full:
             await self.drained()
 
     async def drained(self) -> None:
         """Wait until there is room for more."""
-        while self._full and not self._lost:
+        while self.full and not self._lost:
             self._writer = asyncio.get_running_loop().create_future()
             await self._writer
 
@@ -161,10 +158,10 @@ class Connection(asyncio.Protocol):
             self._task.cancel()
 
     def pause_writing(self) -> None:
-        self._full = True
+        self.full = True
 
     def resume_writing(self) -> None:
-        self._full = False
+        self.full = False
         _wake(self._writer)
 
 

@@ -25,7 +25,9 @@ class Deadline:
 
     def within(self, seconds: float) -> Deadline:
         """What is done in this context may take so long."""
-        self.move(seconds)
+        self._at = self._loop.time() + seconds
+        if self._at < self._armed:
+            self._arm()
         return self
 
     def move(self, seconds: float) -> None:

@@ -51,9 +51,9 @@ def response_framing(head: ResponseHead, method: bytes) -> Framing:
 
 
 def _announced(head: Head, status: int) -> Framing | None:
-    encodings, lengths = head.all(b"transfer-encoding"), head.all(b"content-length")
-    if not encodings and not lengths:
+    if b"transfer-encoding" not in head.index and b"content-length" not in head.index:
         return None
+    encodings, lengths = head.all(b"transfer-encoding"), head.all(b"content-length")
     if encodings:
         if lengths or head.minor == 0:
             raise ProtocolError(status, "a transfer encoding that can be read in two ways")

@@ -7,7 +7,7 @@ names are tokens with the colon right behind, values hold no control characters.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 HEAD_BYTES = 32 * 1024
@@ -39,24 +39,27 @@ class Head:
     minor: int
     """Of the version: HTTP/1.0, or HTTP/1.1 and whatever adds to it."""
     fields: Fields
-    _index: dict[bytes, bytes | list[bytes]] = field(init=False, repr=False, compare=False)
+    index: Mapping[bytes, bytes | list[bytes]] = field(init=False, repr=False, compare=False)
     """By names in lower case; a list where a name is there more than once."""
+    connection: Sequence[bytes] = field(init=False, repr=False, compare=False)
+    """The members of Connection, in lower case."""
 
     def __post_init__(self) -> None:
-        self._index = {name.lower(): value for name, value in self.fields}
-        if len(self._index) < len(self.fields):
-            self._index = _grouped(self.fields)
+        index: Mapping[bytes, bytes | list[bytes]]
+        index = {name.lower(): value for name, value in self.fields}
+        self.index = index if len(index) == len(self.fields) else _grouped(self.fields)
+        self.connection = self.words(b"connection") if b"connection" in index else ()
 
     def all(self, name: bytes) -> list[bytes]:
         """The values of a field, in order; its name in lower case."""
-        if name not in self._index:
+        if name not in self.index:
             return []
-        found = self._index[name]
+        found = self.index[name]
         return [found] if isinstance(found, bytes) else found
 
     def words(self, name: bytes) -> list[bytes]:
         """The members of a field that is a list, in lower case."""
-        if name not in self._index:
+        if name not in self.index:
             return []
         joined = b",".join(self.all(name)).lower()
         return [word for word in (each.strip() for each in joined.split(b",")) if word]
@@ -105,19 +108,18 @@ class ResponseHead(Head):
     @property
     def headers(self) -> Mapping[str, str]:
         """The fields as text."""
-        return TextHeaders(self._index)
+        return TextHeaders(self.index)
 
     @property
     def keep_alive(self) -> bool:
         """Whether the peer keeps the connection for another request."""
-        words = self.words(b"connection")
+        words = self.connection
         return b"close" not in words if self.minor else b"keep-alive" in words
 
 
 def upgrade_protocol(head: Head) -> bytes:
     """The protocol that a message wants to continue with, if any; h2c is of one hop."""
-    protocols = head.all(b"upgrade")
-    if not protocols or b"upgrade" not in head.words(b"connection"):
+    if b"upgrade" not in head.connection or not (protocols := head.all(b"upgrade")):
         return b""
     return protocols[0] if protocols[0].lower() != b"h2c" else b""
 

@@ -77,7 +77,7 @@ class Request:
     @property
     def keep_alive(self) -> bool:
         """Whether the client may ask something else on the same connection."""
-        return self.head.minor > 0 and b"close" not in self.head.words(b"connection")
+        return self.head.minor > 0 and b"close" not in self.head.connection
 
     def field(self, name: bytes) -> str:
         """The first value of a field, its name in lower case; empty without one."""

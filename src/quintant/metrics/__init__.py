@@ -10,13 +10,14 @@ nothing of ours below.
 """
 
 from quintant.metrics.exposition import CONTENT_TYPE, Collector, Metric, MetricSample, render
-from quintant.metrics.instruments import Counter, Gauge, Histogram
+from quintant.metrics.instruments import Counter, CounterSeries, Gauge, Histogram
 from quintant.metrics.registry import Registry
 
 __all__ = [
     "CONTENT_TYPE",
     "Collector",
     "Counter",
+    "CounterSeries",
     "Gauge",
     "Histogram",
     "Metric",

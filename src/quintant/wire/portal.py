@@ -127,7 +127,7 @@ class RequestRates(msgspec.Struct, frozen=True):
     """For all together."""
 
 
-class DataFrame(NamedTuple):
+class DataFrame(msgspec.Struct, frozen=True, gc=False):
     """A piece of a stream: of megabytes that are passed on, and not looked at."""
 
     stream: int

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from quintant.agents.multiplex.outgoing import Outgoing
 from quintant.agents.multiplex.session import ProtocolViolation, SessionState
 from quintant.agents.multiplex.socket import MessageHandler
 from quintant.agents.multiplex.websocket import Parts
@@ -58,9 +59,8 @@ class FramedSession(Protocol):
     @property
     def state(self) -> SessionState: ...
     @property
-    def backlog(self) -> int: ...
+    def outgoing(self) -> Outgoing: ...
     def receive(self, raw: bytes) -> None: ...
-    def emit(self) -> Parts | None: ...
     def ping(self, stamp: bytes) -> None: ...
     def lose(self, why: str) -> None: ...
 
@@ -139,7 +139,7 @@ class MultiplexConnection:
                 self._session.receive(payload)
             except ProtocolViolation as violation:
                 self.give_up(Reason(violation.code, str(violation)))
-            if self._session.backlog > BACKLOG_FRAMES:
+            if self._session.outgoing.backlog > BACKLOG_FRAMES:
                 self.give_up(Reason(Close.LIMIT, "answers are not read"))
 
     def nonsense(self, what: str) -> None:
@@ -156,13 +156,10 @@ class MultiplexConnection:
     def _flush(self) -> None:
         """Send what there is, as far as there is room."""
         self._scheduled = False
-        session, size = self._session, 0
-        messages: list[Parts] = []
+        session = self._session
         if session is None or self._socket.full:
             return
-        while size < BATCH_BYTES and (message := session.emit()) is not None:
-            messages.append(message)
-            size += len(message[-1])
+        messages, size = session.outgoing.batch(BATCH_BYTES)
         if messages and not self._socket.send(messages):
             self._stalled_since = self._loop.time()
         elif size >= BATCH_BYTES:

@@ -23,15 +23,13 @@ class Outgoing:
         self._visitors: deque[str] = deque()
         """Those who have streams that wait, in the order of their turns."""
         self._streams: dict[str, deque[MultiplexStream]] = {}
-
-    @property
-    def backlog(self) -> int:
+        self.backlog = 0
         """How many control frames wait to be sent."""
-        return len(self._control)
 
     def control(self, raw: bytes) -> None:
         """Send a message before all data."""
         self._control.append(raw)
+        self.backlog += 1
         self._wake()
 
     def ready(self, stream: MultiplexStream) -> None:
@@ -45,26 +43,34 @@ class Outgoing:
             streams.append(stream)
         self._wake()
 
+    def batch(self, most: int) -> tuple[list[Parts], int]:
+        """The next messages to send, until they are so many bytes, and how many they are."""
+        messages: list[Parts] = []
+        size = 0
+        while size < most and (self._control or self._visitors):
+            if (message := self.emit()) is not None:
+                messages.append(message)
+                size += len(message[-1])
+        return messages, size
+
     def emit(self) -> Parts | None:
         """The next message to send, if there is one."""
         if self._control:
+            self.backlog -= 1
             return (self._control.popleft(),)
         while self._visitors:
             visitor = self._visitors.popleft()
-            raw = self._chunk(self._streams[visitor])
-            if self._streams[visitor]:
+            streams = self._streams[visitor]
+            stream = streams.popleft()
+            stream.waiting = False
+            raw = stream.chunk()
+            if stream.sendable and not stream.waiting:
+                stream.waiting = True
+                streams.append(stream)
+            if streams:
                 self._visitors.append(visitor)
             else:
                 del self._streams[visitor]
             if raw is not None:
                 return raw
         return None
-
-    def _chunk(self, streams: deque[MultiplexStream]) -> Parts | None:
-        """What the next stream of a visitor sends."""
-        stream = streams.popleft()
-        stream.waiting = False
-        raw = stream.chunk()
-        if stream.sendable and not stream.waiting:
-            self.ready(stream)
-        return raw

@@ -22,7 +22,6 @@ from quintant.wire.portal import (
     STREAMS,
     WINDOW_BYTES,
     Close,
-    DataFrame,
     Farewell,
     Fault,
     Frame,
@@ -122,7 +121,8 @@ class MultiplexSession:
         self.state = SessionState.GREETING
         self.window, self.limit = WINDOW_BYTES, STREAMS
         self.streams: dict[int, MultiplexStream] = {}
-        self._outgoing = Outgoing(owner.wake)
+        self.outgoing = Outgoing(owner.wake)
+        """What waits to be sent."""
         self._last = -1
         self._spare = GROWTH_BYTES
         self.held = 0
@@ -156,17 +156,13 @@ class MultiplexSession:
         """Whether another stream may be opened."""
         return self.state is _OPEN and len(self.streams) < self.limit
 
-    @property
-    def backlog(self) -> int:
-        """How many control frames wait to be sent."""
-        return self._outgoing.backlog
-
     def receive(self, raw: bytes) -> None:
         """Take a message; ProtocolViolation if the peer must not have sent it."""
         try:
             piece = read_data(raw)  # What nearly every frame is.
             if piece is not None and (stream := self.streams.get(piece.stream)) is not None:
-                self._data(stream, piece)
+                if not stream.on_data(piece.payload, piece.fin):
+                    self._refuse_data(stream)
             elif (frame := decode(raw)).kind < EXTENSION:
                 self._receive(frame)
         except MalformedFrame as error:
@@ -174,13 +170,9 @@ class MultiplexSession:
         if self.held > MEMORY_BYTES:
             relieve(self.streams.values())
 
-    def emit(self) -> Parts | None:
-        """The next message to send, if there is one."""
-        return self._outgoing.emit()
-
     def control(self, frame: Frame) -> None:
         """Send a frame before all data."""
-        self._outgoing.control(encode(frame))
+        self.outgoing.control(encode(frame))
 
     def ping(self, stamp: bytes) -> None:
         """Ask for a sign of life; the stamp comes back with it."""
@@ -201,7 +193,7 @@ class MultiplexSession:
         return data_header(stream.id, fin), piece
 
     def ready(self, stream: MultiplexStream) -> None:
-        self._outgoing.ready(stream)
+        self.outgoing.ready(stream)
 
     def hold(self, size: int) -> None:
         self.held += size
@@ -265,10 +257,9 @@ class MultiplexSession:
         else:
             raise ProtocolViolation("OPEN_ACK from the relay")
 
-    def _data(self, stream: MultiplexStream, piece: DataFrame) -> None:
-        if not stream.on_data(piece.payload, piece.fin):
-            stream.reset(Fault.FLOW, "more than the credit")
-            raise ProtocolViolation(f"more on stream {stream.id} than its credit")
+    def _refuse_data(self, stream: MultiplexStream) -> None:
+        stream.reset(Fault.FLOW, "more than the credit")
+        raise ProtocolViolation(f"more on stream {stream.id} than its credit")
 
     def _opened(self, frame: Frame) -> None:
         if self._relay or frame.stream <= self._last or frame.stream % 2 == 0:

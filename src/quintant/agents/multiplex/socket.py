@@ -21,7 +21,6 @@ from quintant.agents.multiplex.websocket import (
     Opcode,
     Parts,
     WebSocketError,
-    WebSocketMessage,
     encode_close,
     encode_frames,
     read_close,
@@ -40,6 +39,7 @@ READ_BYTES = 4096
 """There is always room for so much: most of what comes is less."""
 _UNSENT: int | None = getattr(socket, "TCP_NOTSENT_LOWAT", None)
 """How much the kernel takes that it has not sent; not every system has it."""
+_BINARY = int(Opcode.BINARY)
 EARLY_BYTES = 256 * 1024
 """A peer that sends more before its handshake is done is none of ours."""
 
@@ -183,10 +183,10 @@ class WebSocket(asyncio.BufferedProtocol):
         if self._handler is not None:
             self._handler.writable()
 
-    def _take(self, handler: MessageHandler, messages: Iterator[WebSocketMessage]) -> None:
+    def _take(self, handler: MessageHandler, messages: Iterator[tuple[int, bytes]]) -> None:
         try:
             for op, payload in messages:
-                if op == Opcode.BINARY:
+                if op == _BINARY:
                     handler.message(payload)
                 else:
                     self._other(handler, op, payload)

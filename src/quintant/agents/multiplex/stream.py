@@ -160,7 +160,8 @@ class MultiplexStream:
         if payload and self.state in (_OPEN, _GOT) and not self._finishing:
             self.pending.append(payload)
             self.queued += len(payload)
-            self._ready()
+            if not self.waiting and self.credit > 0:
+                self._outbox.ready(self)
 
     def finish(self) -> None:
         """Send FIN after what is queued."""
@@ -176,7 +177,9 @@ class MultiplexStream:
 
     def consumed(self, size: int) -> None:
         """So many received bytes are used up; credit is granted when half a window is."""
-        self._hold(-min(size, self.held))
+        if used := size if size < self.held else self.held:
+            self.held -= used
+            self._outbox.hold(-used)
         self._eaten += size
         if self._eaten * 2 >= self.window and self.state in (_OPEN, _SENT):
             credit = self._eaten + self._grown()
@@ -215,12 +218,14 @@ class MultiplexStream:
 
     def on_data(self, payload: bytes | memoryview, fin: bool) -> bool:
         """Bytes arrived; whether the credit allowed them."""
-        self.allowance -= len(payload)
+        size = len(payload)
+        self.allowance -= size
         if self.allowance < 0 or self.state in (_GOT, _CLOSED):
             return False
-        self.got_bytes += len(payload)
-        if payload:
-            self._hold(len(payload))
+        self.got_bytes += size
+        if size:
+            self.held += size
+            self._outbox.hold(size)
             self.sink.received(payload)
         if fin and self.listening:
             self._turn(_ENDED)
@@ -248,24 +253,21 @@ class MultiplexStream:
         self.reset(Fault.LIMIT, text)
         self.sink.failed(Fault.LIMIT, text)
 
-    def _hold(self, size: int) -> None:
-        self.held += size
-        self._outbox.hold(size)
-
     def _piece(self) -> bytes | memoryview:
-        most = min(CHUNK_BYTES, self.credit)
+        most = self.credit if self.credit < CHUNK_BYTES else CHUNK_BYTES
         if not self.pending or not most:
             return b""
         piece = self.pending.popleft()
-        if len(piece) > most:
+        size = len(piece)
+        if size > most:
             view = memoryview(piece)
-            piece, rest = view[:most], view[most:]
+            piece, rest, size = view[:most], view[most:], most
             self.pending.appendleft(rest)
-        before = self.full
-        self.queued -= len(piece)
-        self.credit -= len(piece)
-        self.sent_bytes += len(piece)
-        if before and not self.full:
+        before = self.queued
+        self.queued -= size
+        self.credit -= size
+        self.sent_bytes += size
+        if self.queued < HIGH_BYTES <= before:
             self.sink.writable()
         return piece
 
@@ -278,7 +280,8 @@ class MultiplexStream:
         if self.state is _CLOSED:
             self.pending.clear()
             self.queued = 0
-            self._hold(-self.held)
+            self._outbox.hold(-self.held)
+            self.held = 0
             self._outbox.forget(self)
 
 

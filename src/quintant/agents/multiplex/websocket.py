@@ -23,6 +23,7 @@ _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 KEY_BYTES = 16
 _SHORT, _MIDDLE = 126, 127
 """What the length field says where the length is in the next two, or eight, bytes."""
+_PACK_SHORT, _PACK_MIDDLE = struct.Struct("!BBH").pack, struct.Struct("!BBQ").pack
 _FIN, _MASKED, _RESERVED = 0x80, 0x80, 0x70
 _CONTROL_BYTES = 125
 BUFFER_BYTES = 16 * 1024
@@ -42,6 +43,12 @@ class Opcode(IntEnum):
     CLOSE = 8
     PING = 9
     PONG = 10
+
+
+# Plain numbers: Python 3.11 calls a function for each `Opcode.BINARY`.
+_BINARY = int(Opcode.BINARY)
+_WHOLE = _FIN | _BINARY
+"""The first byte of a binary message in one frame."""
 
 
 class WebSocketMessage(NamedTuple):
@@ -81,43 +88,40 @@ class FrameReader:
             self._at, self._end = 0, held
         return self._buffer[self._end :]
 
-    def filled(self, size: int) -> Iterator[WebSocketMessage]:
+    def filled(self, size: int) -> Iterator[tuple[int, bytes]]:
         """So much was put there: the messages that are whole now. WebSocketError if it is none."""
         self._end += size
-        if self._end - self._at < self._needed:
-            return
-        try:
-            yield from self._messages()
-        except WebSocketError:
-            self._at = self._end  # it cannot be known where the next one would begin
-            raise
+        return self._messages() if self._end - self._at >= self._needed else iter(())
 
-    def feed(self, data: bytes) -> Iterator[WebSocketMessage]:
+    def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
         """The messages that are whole with these bytes. WebSocketError if what came is none."""
         self.room(len(data))[: len(data)] = data
         return self.filled(len(data))
 
-    def _messages(self) -> Iterator[WebSocketMessage]:
-        raw, end = self._buffer, self._end
-        while True:
-            at = self._at
-            begin, size = self._header(raw, at, end - at)
-            if begin + size > end:
-                break
-            view = raw[begin : begin + size]
-            key = bytes(raw[begin - 4 : begin])
-            payload = apply_mask(view, key) if self._masked else bytes(view)
-            found = self._whole(raw[at], payload)
-            self._at = begin + size
-            if found is not None:
-                yield found
-        self._needed = begin + size - at
+    def _messages(self) -> Iterator[tuple[int, bytes]]:
+        raw, at, end = self._buffer, self._at, self._end
+        self._needed = 2
+        try:
+            while end - at >= 2:
+                begin, size = self._header(raw, at, end - at)
+                if begin + size > end:
+                    self._needed = begin + size - at
+                    break
+                view, first = raw[begin : begin + size], raw[at]
+                key = bytes(raw[begin - 4 : begin])
+                payload = apply_mask(view, key) if self._masked else bytes(view)
+                self._at = at = begin + size
+                if first == _WHOLE and self._begun is None:  # What nearly every frame is.
+                    yield _BINARY, payload
+                elif (found := self._message(first, payload)) is not None:
+                    yield found
+        except WebSocketError:
+            self._at = self._end  # it cannot be known where the next one would begin
+            raise
 
     def _header(self, raw: memoryview, at: int, have: int) -> tuple[int, int]:
         """Where the payload of the next frame begins, and its size; or what has to be here first,
         as if it were one."""
-        if have < 2:
-            return at, 2
         first, second = raw[at], raw[at + 1]
         if second & _MASKED != self._masked or first & _RESERVED:
             raise WebSocketError("a frame with the wrong mask, or of an extension")
@@ -131,7 +135,7 @@ class FrameReader:
             raise WebSocketError(f"a frame of {size} bytes")
         return begin + (4 if self._masked else 0), size
 
-    def _whole(self, first: int, payload: bytes) -> WebSocketMessage | None:
+    def _message(self, first: int, payload: bytes) -> WebSocketMessage | None:
         """The message that a frame completes."""
         op, fin = first & 0x0F, first & _FIN
         if op in (Opcode.CONTINUATION, Opcode.TEXT, Opcode.BINARY):
@@ -159,15 +163,15 @@ class FrameReader:
 def encode_frames(op: Opcode, payloads: Iterable[Parts], key: Key | None) -> bytes:
     """Messages of one sort as bytes; with a `key` for each, as a client has to write them."""
     written: list[Bytes] = []
+    first, masked = _FIN | op, _MASKED if key else 0
     for parts in payloads:
         size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
-        written.append(_start(op, size, _MASKED if key else 0))
+        start = _start(first, size, masked)
         if key is None:
-            written += parts
+            written += (start, *parts)
         else:
             fresh = key()
-            written.append(fresh)
-            written += [apply_mask(part, fresh) for part in parts]
+            written += (start, fresh, *[apply_mask(part, fresh) for part in parts])
     return b"".join(written)
 
 
@@ -199,9 +203,9 @@ def fresh_key(random: bytes) -> bytes:
     return base64.b64encode(random)
 
 
-def _start(op: Opcode, size: int, masked: int) -> bytes:
+def _start(first: int, size: int, masked: int) -> bytes:
     if size < _SHORT:
-        return bytes((_FIN | op, masked | size))
+        return bytes((first, masked | size))
     if size < 1 << 16:
-        return struct.pack("!BBH", _FIN | op, masked | _SHORT, size)
-    return struct.pack("!BBQ", _FIN | op, masked | _MIDDLE, size)
+        return _PACK_SHORT(first, masked | _SHORT, size)
+    return _PACK_MIDDLE(first, masked | _MIDDLE, size)

@@ -65,7 +65,7 @@ class YamuxSession:
         self._owner, self._parity = owner, 1 if client else 0
         self.state, self.limit = SessionState.GREETING, STREAMS
         self.streams: dict[int, MultiplexStream] = {}
-        self._decoder, self._outgoing = YamuxDecoder(), Outgoing(owner.wake)
+        self._decoder, self.outgoing = YamuxDecoder(), Outgoing(owner.wake)
         self._next = 1 if client else 2
         self._last = 0
         self._into: MultiplexStream | None = None
@@ -85,11 +85,6 @@ class YamuxSession:
     def room(self) -> bool:
         """Whether another stream may be opened."""
         return self.state is SessionState.OPEN and len(self.streams) < self.limit
-
-    @property
-    def backlog(self) -> int:
-        """How many control frames wait to be sent."""
-        return self._outgoing.backlog
 
     def open(self) -> MultiplexStream:
         """A new stream to the other end."""
@@ -116,10 +111,6 @@ class YamuxSession:
         self._pings = (self._pings + 1) % (1 << _STAMP_BITS)
         self._stamps = {self._pings: stamp}  # Only the last one matters.
         self._control(YamuxKind.PING, YamuxFlag.SYN, 0, self._pings)
-
-    def emit(self) -> Parts | None:
-        """The next message to send, if there is one."""
-        return self._outgoing.emit()
 
     def receive(self, raw: Bytes) -> None:
         """Take bytes; ProtocolViolation if the peer must not have sent them."""
@@ -153,7 +144,7 @@ class YamuxSession:
         return (raw,)
 
     def ready(self, stream: MultiplexStream) -> None:
-        self._outgoing.ready(stream)
+        self.outgoing.ready(stream)
 
     def hold(self, size: int) -> None:
         self.held += size
@@ -171,7 +162,7 @@ class YamuxSession:
             self._owner.emptied()
 
     def _control(self, kind: YamuxKind, flags: int, stream: int, value: int) -> None:
-        self._outgoing.control(encode_header(kind, flags, stream, value))
+        self.outgoing.control(encode_header(kind, flags, stream, value))
 
     def _add(self, id: int, visitor: str = "") -> MultiplexStream:
         stream = self.streams[id] = MultiplexStream(id, WINDOW_BYTES, self, visitor)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from quintant.agents.multiplex.socket import WebSocket
 from quintant.agents.relay import responses
-from quintant.agents.relay.hosts import APEX, app_of, host_of, target_of
+from quintant.agents.relay.hosts import APEX, requested_app, target_of
 from quintant.agents.relay.metrics import RelayMetrics
 from quintant.agents.relay.options import RelayOptions
 from quintant.agents.relay.responses import RelayResponse
@@ -41,9 +41,11 @@ class Frontend:
     async def serve(self, visitor: Visitor, scheme: str) -> None:
         """Answer the requests of a connection until it is over."""
         try:
-            refusal = await self._all(visitor, scheme)
-            if refusal is not None:
-                await self._refuse(visitor, refusal)
+            try:
+                while await self._one(visitor, scheme) and not self.closing:
+                    pass
+            except ProtocolError as refused:
+                await self._refuse(visitor, responses.refused(refused.status, str(refused)))
         except ResponseCut as cut:
             if cut.unframed:
                 visitor.reset()
@@ -51,22 +53,13 @@ class Frontend:
             pass
         visitor.close()
 
-    async def _all(self, visitor: Visitor, scheme: str) -> RelayResponse | None:
-        """Answer requests until there is no other; the last answer, to one that was refused."""
-        try:
-            while await self._one(visitor, scheme) and not self.closing:
-                pass
-        except ProtocolError as refused:
-            return responses.refused(refused.status, str(refused))
-        return None
-
     async def _one(self, visitor: Visitor, scheme: str) -> bool:
         """Answer one request; whether there may be another."""
         raw = await next_head(visitor, LIMITS)
         if not raw:
             return False
         head = parse_request_head(raw)
-        app = app_of(host_of(head), self._options.domains)
+        app = requested_app(head, self._options.domains)
         if app is None:
             return await self._say(visitor, head, responses.MISDIRECTED)
         if app == APEX:
@@ -89,7 +82,7 @@ class Frontend:
     async def _say(self, visitor: Visitor, head: RequestHead, answer: RelayResponse) -> bool:
         """Answer in the relay's own name. A body that nobody reads ends the connection."""
         body = head.all(b"content-length") or head.all(b"transfer-encoding")
-        close = bool(body) or head.minor == 0 or b"close" in head.words(b"connection")
+        close = bool(body) or head.minor == 0 or b"close" in head.connection
         self._metrics.refused(answer.status)
         await visitor.write(answer.encode(close, head.method == b"HEAD"))
         return not close

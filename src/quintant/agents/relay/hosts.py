@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from quintant.http.head import ProtocolError, RequestHead
 
+REMEMBERED = 1024
+"""Hosts that are not read again: each is on every request of its visitors."""
 APEX = ""
-"""What `app_of` says of the relay's own name."""
+"""What `requested_app` says of the relay's own name."""
 _HOST = re.compile(rb"([A-Za-z0-9.\-_]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 """What an app may be called."""
 
 
-def host_of(head: RequestHead) -> str:
-    """The one host that a request is for, in lower case, without port and last dot."""
-    hosts = head.all(b"host")
-    found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+def requested_app(head: RequestHead, domains: tuple[str, ...]) -> str | None:
+    """The app that a request is for, APEX for a served domain itself, None if it is not served
+    here. ProtocolError without exactly one Host."""
+    host = head.index.get(b"host")
+    if not isinstance(host, bytes):
+        raise ProtocolError(400, "not exactly one Host")
+    return _app(host, domains)
+
+
+@lru_cache(REMEMBERED)
+def _app(field: bytes, domains: tuple[str, ...]) -> str | None:
+    found = _HOST.fullmatch(field)
     if found is None:
         raise ProtocolError(400, "not exactly one Host")
-    return found.group(1).decode().lower().removesuffix(".")
+    # In lower case, without port and last dot.
+    host = found.group(1).decode().lower().removesuffix(".")
+    for domain in domains:
+        if host == domain:
+            return APEX
+        label, _, parent = host.partition(".")
+        if parent == domain and LABEL.fullmatch(label):
+            return label
+    return None
 
 
 def target_of(head: RequestHead) -> bytes:
@@ -38,14 +56,3 @@ def target_of(head: RequestHead) -> bytes:
     if parts.scheme not in (b"http", b"https") or [parts.netloc] != head.all(b"host"):
         raise ProtocolError(400, "a target that does not agree with the Host")
     return target[target.index(parts.netloc) + len(parts.netloc) :] or b"/"
-
-
-def app_of(host: str, domains: Sequence[str]) -> str | None:
-    """The app of a host, APEX for a served domain itself, None if it is not served here."""
-    for domain in domains:
-        if host == domain:
-            return APEX
-        label, _, parent = host.partition(".")
-        if parent == domain and LABEL.fullmatch(label):
-            return label
-    return None

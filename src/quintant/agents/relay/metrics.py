@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from quintant.agents.relay.tunnel.name_registry import NameRegistry
 from quintant.agents.relay.tunnel.tunnel_connection import TunnelConnection
-from quintant.metrics import Counter, Gauge, Histogram, render
+from quintant.metrics import Counter, CounterSeries, Gauge, Histogram, render
 
 _P = "portal_relay"
 
@@ -30,24 +30,30 @@ class RelayMetrics:
         self._queued = Gauge(f"{_P}_queued", "Visitors who wait for a stream.")
         self._queue_seconds = Histogram(f"{_P}_queue_seconds", "Time of waiting for a stream.")
         self.turned_away = Counter(f"{_P}_turned_away_total", "Visitors turned away.", ["reason"])
+        self._in, self._out = self._bytes.labels("in"), self._bytes.labels("out")
+        self._second, self._first = self._seconds.labels(), self._first_byte.labels()
+        self._classes: dict[int, CounterSeries] = {}
         self.active = 0
         self.queued: Callable[[], int] = lambda: 0
         """How many visitors wait."""
 
     def carried(self, to_service: int, to_visitor: int) -> None:
         """Bytes went through a stream."""
-        self._bytes.labels("in").inc(to_service)
-        self._bytes.labels("out").inc(to_visitor)
+        self._in.value += to_service
+        self._out.value += to_visitor
 
     def answered(self, status: int, seconds: float, first_byte: float) -> None:
         """A Service answered."""
         self.refused(status)
-        self._seconds.observe(seconds)
-        self._first_byte.observe(first_byte)
+        self._second.observe(seconds)
+        self._first.observe(first_byte)
 
     def refused(self, status: int) -> None:
         """The relay itself answered."""
-        self._requests.labels(f"{status // 100}xx").inc()
+        kind = status // 100
+        if kind not in self._classes:
+            self._classes[kind] = self._requests.labels(f"{kind}xx")
+        self._classes[kind].value += 1
 
     def waited(self, seconds: float) -> None:
         """A visitor waited for a stream."""

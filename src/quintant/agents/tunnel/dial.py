@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -45,7 +45,7 @@ class Dialed(NamedTuple):
 
 async def dial_relay(relay: RelayEndpoint, resolver: HostResolver, random: Random) -> Dialed:
     """Connect to a relay. UpgradeRefused, OSError, or TimeoutError."""
-    url, socket = urlsplit(relay.url), WebSocket(lambda: random.randbytes(4))
+    url, socket = urlsplit(relay.url), WebSocket(partial(random.randbytes, 4))
     port = url.port or _PORTS[url.scheme]
     context = trusted(relay.authority) if url.scheme == "wss" else None
     async with asyncio.timeout(CONNECT_SECONDS):

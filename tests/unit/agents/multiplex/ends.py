@@ -87,6 +87,6 @@ def pump(one: End, other: End) -> None:
     while moved:
         moved = False
         for source, target in ((one, other), (other, one)):
-            while (parts := source.session.emit()) is not None:
+            while (parts := source.session.outgoing.emit()) is not None:
                 target.session.receive(b"".join(parts))
                 moved = True

@@ -58,7 +58,7 @@ def test_no_schedule_loses_reorders_or_oversteps_the_credit(draw: st.DataObject)
         handler.stream.send(payload)
         sent[handler.stream.id] += payload
         for _ in range(draw.draw(st.integers(0, 5))):
-            if (parts := relay.session.emit()) is not None:
+            if (parts := relay.session.outgoing.emit()) is not None:
                 tunnel.session.receive(b"".join(parts))
         for far in tunnel.ears.values():
             assert far.held <= far.stream.window
@@ -151,7 +151,7 @@ def test_more_than_the_credit_ends_the_connection() -> None:
     with pytest.raises(ProtocolViolation) as caught:
         tunnel.session.receive(data(1, b"x" * 11))
     assert caught.value.code is Close.BAD_FRAME
-    assert decode(b"".join(tunnel.session.emit() or ())).kind == FrameKind.RST
+    assert decode(b"".join(tunnel.session.outgoing.emit() or ())).kind == FrameKind.RST
 
 
 def test_streams_take_turns_of_one_chunk() -> None:
@@ -159,7 +159,7 @@ def test_streams_take_turns_of_one_chunk() -> None:
     one, other = relay.open(), relay.open()
     one.stream.send(b"x" * (3 * CHUNK_BYTES))
     other.stream.send(b"y")
-    frames = [decode(b"".join(parts)) for parts in iter(relay.session.emit, None)]
+    frames = [decode(b"".join(parts)) for parts in iter(relay.session.outgoing.emit, None)]
     order = [frame.stream for frame in frames if frame.kind == FrameKind.DATA]
     assert order == [1, 3, 1, 1]
 
@@ -173,7 +173,7 @@ def test_visitors_take_turns_however_many_streams_one_has(towards_relay: bool) -
     source = tunnel if towards_relay else relay
     for id in (*many, *few):
         source.ears[id].stream.send(b"x" * (2 * CHUNK_BYTES))
-    frames = [decode(b"".join(parts)) for parts in iter(source.session.emit, None)]
+    frames = [decode(b"".join(parts)) for parts in iter(source.session.outgoing.emit, None)]
     order = [frame.stream for frame in frames if frame.kind == FrameKind.DATA]
     assert sorted(order) == sorted([*many, *few] * 2)
     assert [id for id in order[:6] if id in few] == few * 2
@@ -184,10 +184,10 @@ def test_visitors_take_turns_however_many_streams_one_has(towards_relay: bool) -
 def test_control_frames_overtake_data() -> None:
     relay, _ = joined(window=1 << 20)
     near = relay.open()
-    relay.session.emit()
+    relay.session.outgoing.emit()
     near.stream.send(b"x")
     relay.session.leave(Farewell("restart"))
-    assert decode(b"".join(relay.session.emit() or ())).kind == FrameKind.GOAWAY
+    assert decode(b"".join(relay.session.outgoing.emit() or ())).kind == FrameKind.GOAWAY
 
 
 def test_a_reset_is_told_and_frees_the_stream_on_both_ends() -> None:
@@ -296,7 +296,9 @@ def test_extensions_are_ignored() -> None:
 def test_a_ping_is_answered_with_its_bytes() -> None:
     _, tunnel = joined()
     tunnel.session.receive(encode(Frame(FrameKind.PING, 0, b"12345678")))
-    assert decode(b"".join(tunnel.session.emit() or ())) == Frame(FrameKind.PONG, 0, b"12345678")
+    assert decode(b"".join(tunnel.session.outgoing.emit() or ())) == Frame(
+        FrameKind.PONG, 0, b"12345678"
+    )
 
 
 def test_states_only_go_forward() -> None:

@@ -24,7 +24,7 @@ KEY = b"\x01\x80\xfe\x7f"
 SIZES = st.one_of(st.sampled_from([0, 1, 125, 126, 127, 65_535, 65_536]), st.integers(0, 2000))
 
 
-def read(raw: bytes, masked: bool = False) -> list[WebSocketMessage]:
+def read(raw: bytes, masked: bool = False) -> list[tuple[int, bytes]]:
     return list(FrameReader(masked, MOST).feed(raw))
 
 
@@ -43,7 +43,7 @@ def test_what_is_written_is_read_however_it_is_cut(
     sent = [bytes(at % 251 for at in range(size)) for size in sizes]
     messages = [(each[:4], each[4:]) if len(each) > 4 else (each,) for each in sent]
     raw = encode_frames(Opcode.BINARY, messages, (lambda: KEY) if masked else None)
-    reader, got, at = FrameReader(masked, MOST), list[WebSocketMessage](), 0
+    reader, got, at = FrameReader(masked, MOST), list[tuple[int, bytes]](), 0
     while at < len(raw):
         size = cuts[at % len(cuts)]
         got += reader.feed(raw[at : at + size])

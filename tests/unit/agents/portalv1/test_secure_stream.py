@@ -67,7 +67,7 @@ async def test_the_relay_between_them_sees_nothing_of_it() -> None:
     pair.pump()
     near.stream.send(b"a secret of the visitor")
     raw = b""
-    while (parts := pair.relay.session.emit()) is not None:
+    while (parts := pair.relay.session.outgoing.emit()) is not None:
         message = b"".join(parts)
         raw += message
         pair.tunnel.session.receive(message)

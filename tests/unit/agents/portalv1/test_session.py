@@ -155,7 +155,7 @@ def test_a_download_does_not_keep_a_small_answer_waiting() -> None:
     large.stream.send(b"x" * 200_000)
     small.stream.send(b"y")
     order: list[int] = []
-    while (parts := tunnel.session.emit()) is not None:
+    while (parts := tunnel.session.outgoing.emit()) is not None:
         order.append(int.from_bytes(parts[0][4:8], "big"))
     assert order.index(small.stream.id) == 1
 

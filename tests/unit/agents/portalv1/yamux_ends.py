@@ -64,7 +64,7 @@ def pump(one: YamuxEnd, other: YamuxEnd, piece: int = 1 << 20) -> None:
     for _ in count():
         moved = False
         for source, target in ((one, other), (other, one)):
-            while (parts := source.session.emit()) is not None:
+            while (parts := source.session.outgoing.emit()) is not None:
                 moved, raw = True, b"".join(parts)
                 for at in range(0, len(raw), piece):
                     target.session.receive(raw[at : at + piece])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.agents.relay.hosts import APEX, app_of, host_of, target_of
+from quintant.agents.relay.hosts import APEX, requested_app, target_of
 from quintant.http.head import ProtocolError, RequestHead
 
 DOMAINS = ("relay.example", "other.test")
@@ -30,13 +30,13 @@ def asked(*hosts: bytes, target: bytes = b"/", method: bytes = b"GET") -> Reques
     ],
 )
 def test_one_label_below_a_domain_is_an_app(host: bytes, app: str | None) -> None:
-    assert app_of(host_of(asked(host)), DOMAINS) == app
+    assert requested_app(asked(host), DOMAINS) == app
 
 
 @pytest.mark.parametrize("hosts", [(), (b"a", b"a"), (b"a b",), (b"a@b",), (b"",), (b"a:x",)])
 def test_a_request_is_for_exactly_one_host(hosts: tuple[bytes, ...]) -> None:
     with pytest.raises(ProtocolError):
-        host_of(asked(*hosts))
+        requested_app(asked(*hosts), DOMAINS)
 
 
 def test_an_absolute_target_agrees_with_its_host() -> None:

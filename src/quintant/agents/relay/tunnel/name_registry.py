@@ -113,7 +113,9 @@ class NameRegistry(Generic[S]):
 
     def pick(self, app: str, random: Random, without: frozenset[S] = frozenset()) -> S | None:
         """The less busy of two sessions drawn at random, which is nearly as good as the best."""
-        able = [each for each in self.sessions(app) if each.room and each not in without]
+        claim = self._claims.get(app)
+        sessions = claim.sessions if claim else ()
+        able = [each for each in sessions if each.live and each.room and each not in without]
         if len(able) < 2:
             return able[0] if able else None
         one, other = random.sample(able, 2)

@@ -51,13 +51,9 @@ class PortalV1Tunnel(TunnelConnection):
     def __init__(self, of: PortalV1Connection, lease: str) -> None:
         super().__init__(of.connection)
         self._of, self.lease = of, lease
+        self.session: YamuxSession = of.session
         self.until = 0.0
         """When the lease is over, on the loop's clock."""
-
-    @property
-    def session(self) -> YamuxSession:
-        """What its streams are streams of."""
-        return self._of.session
 
     def open(self, peer: str, request: str) -> ByteStream:
         """A new stream to the Service, past a handshake that begins now."""

@@ -5,7 +5,7 @@ A stream stays its visitor's: tunnels have visitors take turns, and know a strea
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from quintant.agents.multiplex.duplex import DuplexStream
 
@@ -15,7 +15,7 @@ IDLE_SECONDS = 30.0
 """Shorter than what Services keep idle connections for."""
 
 
-class IdleStream(NamedTuple):
+class IdleStream(msgspec.Struct, frozen=True):
     """A stream, whose it is, and since when it waits."""
 
     visitor: str
@@ -27,16 +27,19 @@ class StreamPool:
     """Idle streams, the last used first: the others grow old and are closed."""
 
     def __init__(self) -> None:
-        self._idle: list[IdleStream] = []
+        self.idle: list[IdleStream] = []
+        """Those that wait, in the order in which they were given back."""
 
     def __len__(self) -> int:
-        return len(self._idle)
+        return len(self.idle)
 
     def take(self, visitor: str) -> DuplexStream | None:
         """An idle stream of a visitor on which nothing happened since."""
-        for at in range(len(self._idle) - 1, -1, -1):
-            if self._idle[at].visitor == visitor:
-                duplex = self._idle.pop(at).duplex
+        idle, at = self.idle, len(self.idle)
+        while at:
+            at -= 1
+            if idle[at].visitor == visitor:
+                duplex = idle.pop(at).duplex
                 if duplex.quiet:
                     return duplex
                 duplex.close()
@@ -47,22 +50,22 @@ class StreamPool:
         if not duplex.quiet:
             duplex.close()
             return
-        self._idle.append(IdleStream(visitor, duplex, now))
-        if len(self._idle) > MOST:
-            self._idle.pop(0).duplex.close()
+        self.idle.append(IdleStream(visitor, duplex, now))
+        if len(self.idle) > MOST:
+            self.idle.pop(0).duplex.close()
 
     def sweep(self, now: float) -> None:
         """Close what is too old, or was closed by the Service."""
         kept = []
-        for idle in self._idle:
+        for idle in self.idle:
             if idle.duplex.quiet and now - idle.since < IDLE_SECONDS:
                 kept.append(idle)
             else:
                 idle.duplex.close()
-        self._idle = kept
+        self.idle = kept
 
     def clear(self) -> None:
         """Close everything."""
-        for idle in self._idle:
+        for idle in self.idle:
             idle.duplex.close()
-        self._idle.clear()
+        self.idle.clear()

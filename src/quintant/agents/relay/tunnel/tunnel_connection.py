@@ -50,15 +50,13 @@ class TunnelSession(Protocol):
 class TunnelConnection(ABC):
     """A tunnel that visitors can be sent to."""
 
+    session: TunnelSession
+    """What its streams are streams of."""
+
     def __init__(self, connection: MultiplexConnection) -> None:
         self.connection = connection
         self.pool = StreamPool()
         self.app = ""
-
-    @property
-    @abstractmethod
-    def session(self) -> TunnelSession:
-        """What its streams are streams of."""
 
     @abstractmethod
     def open(self, peer: str, request: str) -> ByteStream:
@@ -76,7 +74,7 @@ class TunnelConnection(ABC):
     @property
     def room(self) -> bool:
         """Whether it takes one more."""
-        return self.session.room or (self.live and len(self.pool) > 0)
+        return self.free > 0
 
     @property
     def load(self) -> int:
@@ -86,7 +84,10 @@ class TunnelConnection(ABC):
     @property
     def free(self) -> int:
         """How many more it takes."""
-        return max(0, self.session.limit - self.load) if self.live else 0
+        session = self.session
+        if session.state is not _OPEN:
+            return 0
+        return max(0, session.limit - len(session.streams) + len(self.pool.idle))
 
     def stream(self, peer: str, request: str, reuse: bool) -> tuple[DuplexStream, bool]:
         """A stream of a visitor to the Service, and whether it was used before."""
@@ -117,20 +118,15 @@ class MultiplexTunnel(TunnelConnection):
     def __init__(self, connection: MultiplexConnection, join: Join, most: int = STREAMS) -> None:
         super().__init__(connection)
         self._join, self._most = join, most
-        self._session = MultiplexSession(self, relay=True)
-
-    @property
-    def session(self) -> MultiplexSession:
-        """What its streams are streams of."""
-        return self._session
+        self.session: MultiplexSession = MultiplexSession(self, relay=True)
 
     def open(self, peer: str, request: str) -> ByteStream:
         """A new stream to the Service."""
-        return self._session.open(Opening(StreamKind.HTTP, peer, request))
+        return self.session.open(Opening(StreamKind.HTTP, peer, request))
 
     def leave(self, retry_after_ms: int) -> None:
         """Tell it that no more visitors come."""
-        self._session.leave(Farewell("restart", retry_after_ms))
+        self.session.leave(Farewell("restart", retry_after_ms))
 
     # What the session calls.
 
@@ -140,12 +136,12 @@ class MultiplexTunnel(TunnelConnection):
             raise ProtocolViolation(f"version {hello.v} is not spoken here", Close.VERSION)
         window, streams = agree_window(hello.window, hello.max_streams, self._most)
         welcome = self._join(self, hello)
-        self._session.agree(window, streams)
+        self.session.agree(window, streams)
         answer = Welcome(
             welcome.relay, welcome.session, welcome.public_url, welcome.ping_ms, welcome.lease_s,
             window=window, max_streams=streams,
         )  # fmt: skip
-        self._session.control(telling(FrameKind.HELLO_ACK, answer))
+        self.session.control(telling(FrameKind.HELLO_ACK, answer))
 
     def opened(self, stream: MultiplexStream, opening: Opening) -> None: ...
 

@@ -95,7 +95,7 @@ class Exchange:
         self.status = 0
         self.first_byte = 0.0
         """When the head of the answer was here, on the loop's clock."""
-        self.close = head.minor == 0 or b"close" in head.words(b"connection")
+        self.close = head.minor == 0 or b"close" in head.connection
         """Whether the visitor's connection ends with this answer."""
         self.reusable = False
         """Whether the stream may carry another request."""
@@ -142,7 +142,7 @@ class Exchange:
     def _may_reuse(self, head: ResponseHead, upload: Upload | None) -> bool:
         whole = self.state is _WHOLE and not self._buffer
         sent = upload is None or upload.done
-        return whole and sent and head.minor == 1 and b"close" not in head.words(b"connection")
+        return whole and sent and head.minor == 1 and b"close" not in head.connection
 
     async def _awaited(self, upload: Upload | None) -> ResponseHead:
         """The next head. The clock begins anew whenever the visitor sends more of the body."""
@@ -156,7 +156,7 @@ class Exchange:
                     raise ExchangeFailed(LATE, "no answer in time") from None
 
     async def _response(self) -> ResponseHead:
-        while not (at := head_length(self._buffer, ANSWER_HEAD_BYTES)):
+        while not self._buffer or not (at := head_length(self._buffer, ANSWER_HEAD_BYTES)):
             raw = await self._duplex.read()
             if not raw:
                 raise ExchangeFailed(ENDED, "the Service closed the connection")
@@ -173,19 +173,25 @@ class Exchange:
         start = to_visitor(head, outward, self.close, self._head.method)
         body, chunked = BodyParser(framing), outward.kind is _CHUNKED
         self.state = _STREAMING
+        raw, self._buffer = self._buffer, b""
+        content = body.feed(raw) if raw else b""
+        self._visitor.send(start + _chunks(content, body) if chunked else start + content)
+        if self._visitor.full or not body.done:
+            await self._rest(body, chunked)
+        self._buffer = body.rest
+        self.state = _WHOLE
+
+    async def _rest(self, body: BodyParser, chunked: bool) -> None:
+        """What did not come with the head."""
         with self._visitor.deadline.within(self._limits.idle) as idle:
-            raw, self._buffer = self._buffer, b""
-            content: bytes | memoryview = body.feed(raw) if raw else b""
-            await self._visitor.write(start + _framed(content, chunked, body))
+            await self._visitor.drained()
             while not body.done:
                 piece = await self._duplex.read()
                 idle.move(self._limits.idle)
-                content = body.feed(piece) if piece else b""
+                content: bytes | memoryview = body.feed(piece) if piece else b""
                 if not piece and not body.end():
                     raise ResponseCut("the Service ended within its answer", self._unframed)
-                await self._visitor.write(_framed(content, chunked, body))
-        self._buffer = body.rest
-        self.state = _WHOLE
+                await self._visitor.write(_chunks(content, body) if chunked else content)
 
     def _outward(self, framing: Framing) -> Framing:
         """How the visitor gets the body: HTTP/1.0 knows no chunks."""
@@ -225,8 +231,7 @@ class Exchange:
 _NONE = Framing(FramingKind.NONE)
 
 
-def _framed(content: bytes | memoryview, chunked: bool, body: BodyParser) -> bytes | memoryview:
-    if not chunked:
-        return content
+def _chunks(content: bytes | memoryview, body: BodyParser) -> bytes:
+    """What came of a body as the visitor gets it, its end as well."""
     chunk = encode_chunk(content) if content else b""
     return chunk + encode_end(pass_trailers(body.trailers)) if body.done else chunk

@@ -7,7 +7,8 @@ trust. The Host stays: the Service sees its public name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from quintant.http.framing import Framing, FramingKind
 from quintant.http.head import (
@@ -20,6 +21,8 @@ from quintant.http.head import (
 )
 
 VIA = b"1.1 portal-relay"
+# Python 3.11 calls a function for each `FramingKind.NONE`, several for each request.
+_NONE, _LENGTH, _CHUNKED = FramingKind.NONE, FramingKind.LENGTH, FramingKind.CHUNKED
 _HOP = frozenset(
     (
         b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer",
@@ -62,6 +65,19 @@ class ClientOrigin:
     port: int
     trusted: bool = False
     """A proxy whose word about its own visitors is passed on."""
+    fields: Fields = field(init=False, repr=False, compare=False)
+    """What a Service is told about it with every request."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self,
+            "fields",
+            (
+                (b"X-Forwarded-For", self.address.encode()),
+                (b"X-Forwarded-Proto", self.scheme.encode()),
+                (b"X-Forwarded-Port", b"%d" % self.port),
+            ),
+        )
 
 
 def to_service(
@@ -70,12 +86,15 @@ def to_service(
     """The head of a request as the Service gets it."""
     fields = [
         *_passed(head, _OF_RELAY_BEHIND_PROXY if visitor.trusted else _OF_RELAY),
-        *_origin(head, visitor, request_id),
+        *(_behind_proxy(head, visitor) if visitor.trusted else visitor.fields),
+        *_of_request(head, visitor, request_id),
         (b"Via", VIA),
-        *_length(framing),
-        *_announced(head, framing),
-        *_hop_fields(head),
     ]
+    if framing.kind is not _NONE:
+        fields += _length(framing)
+        fields += _announced(head, framing)
+    if head.connection or b"te" in head.index:
+        fields += _hop_fields(head)
     return encode_head(head.method + b" " + target + b" HTTP/1.1", fields)
 
 
@@ -87,7 +106,8 @@ def to_visitor(head: ResponseHead, framing: Framing, close: bool, method: bytes)
         return encode_head(_status(head), fields)
     if head.status >= 200:
         fields += _length(framing) or _kept_length(head, method)
-        fields += _announced(head, framing)
+        if b"trailer" in head.index:
+            fields += _announced(head, framing)
         fields += [(b"Connection", b"close")] if close else []
     return encode_head(_status(head), fields)
 
@@ -99,7 +119,7 @@ def pass_trailers(trailers: Fields) -> list[Field]:
 
 def _announced(head: RequestHead | ResponseHead, framing: Framing) -> list[Field]:
     """Which trailers will come, where some can."""
-    if not (named := head.words(b"trailer")) or framing.kind is not FramingKind.CHUNKED:
+    if not (named := head.words(b"trailer")) or framing.kind is not _CHUNKED:
         return []
     passed = [name for name, _ in pass_trailers(tuple((name, b"") for name in named))]
     return [(b"Trailer", b", ".join(passed))] if passed else []
@@ -120,8 +140,8 @@ def _status(head: ResponseHead) -> bytes:
 
 def _passed(head: RequestHead | ResponseHead, without: frozenset[bytes]) -> list[Field]:
     """The fields that are of more than one hop."""
-    if named := head.words(b"connection"):
-        without |= frozenset(named) - _KEPT
+    if head.connection:
+        without |= frozenset(head.connection) - _KEPT
     return [
         each
         for each in head.fields
@@ -136,9 +156,9 @@ def _disguised(name: bytes) -> bool:
 
 
 def _length(framing: Framing) -> list[Field]:
-    if framing.kind is FramingKind.CHUNKED:
+    if framing.kind is _CHUNKED:
         return [(b"Transfer-Encoding", b"chunked")]
-    if framing.kind is FramingKind.LENGTH:
+    if framing.kind is _LENGTH:
         return [(b"Content-Length", b"%d" % framing.size)]
     return []
 
@@ -152,16 +172,18 @@ def _kept_length(head: ResponseHead, method: bytes) -> list[Field]:
     return [(b"Transfer-Encoding", b"chunked")] if chunked else []
 
 
-def _origin(head: RequestHead, visitor: ClientOrigin, request_id: str) -> list[Field]:
-    came = visitor.address.encode()
-    forwarded = [
-        (b"X-Forwarded-Proto", visitor.scheme.encode()),
-        (b"X-Forwarded-Host", head.all(b"host")[0]),
-        (b"X-Forwarded-Port", b"%d" % visitor.port),
-        (b"X-Request-Id", request_id.encode()),
-    ]
-    if not visitor.trusted:
-        return [(b"X-Forwarded-For", came), *forwarded]
+def _of_request(head: RequestHead, visitor: ClientOrigin, request_id: str) -> list[Field]:
+    """What is said of a request itself, unless a trusted proxy said it."""
+    host, id = (b"X-Forwarded-Host", head.all(b"host")[0]), (b"X-Request-Id", request_id.encode())
+    return _unsaid(head, (host, id)) if visitor.trusted else [host, id]
+
+
+def _behind_proxy(head: RequestHead, proxy: ClientOrigin) -> list[Field]:
+    """The chain of addresses, one longer; and what the proxy did not say."""
+    (name, came), *others = proxy.fields
     chain = b", ".join((*head.all(b"x-forwarded-for"), came))
-    new = [each for each in forwarded if not head.all(each[0].lower())]
-    return [(b"X-Forwarded-For", chain), *new]
+    return [(name, chain), *_unsaid(head, others)]
+
+
+def _unsaid(head: RequestHead, fields: Iterable[Field]) -> list[Field]:
+    return [each for each in fields if each[0].lower() not in head.index]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 from random import Random
-from typing import NamedTuple
+
+import msgspec
 
 from quintant.agents.multiplex.duplex import DuplexStream
 from quintant.agents.relay import responses
@@ -38,6 +39,7 @@ from quintant.http.head import ProtocolError, RequestHead
 from quintant.wire.portal import Fault
 
 RETRIES = 2
+_CHUNKED = FramingKind.CHUNKED
 IDEMPOTENT = frozenset((b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"))
 _UNREACHED = (Fault.REFUSED, Fault.CONNECT_TIMEOUT, Fault.DRAINING)
 """The Service saw nothing of the request."""
@@ -53,7 +55,7 @@ def may_retry(code: int, idempotent: bool, upload: Upload | None) -> bool:
     return (code in _UNREACHED and (idempotent or not begun)) or (code in _UNKNOWN and idempotent)
 
 
-class ForwardedRequest(NamedTuple):
+class ForwardedRequest(msgspec.Struct, frozen=True):
     """A request that is to be carried."""
 
     app: str
@@ -65,11 +67,8 @@ class ForwardedRequest(NamedTuple):
     raw: bytes
     """Its head as the Service gets it."""
     id: str
-
-    @property
-    def idempotent(self) -> bool:
-        """Whether doing it twice is doing it once."""
-        return self.head.method in IDEMPOTENT
+    idempotent: bool
+    """Whether doing it twice is doing it once."""
 
 
 class Forwarder:
@@ -103,10 +102,11 @@ class Forwarder:
             await request.upload.begin()
         if not self._fits(app, address) and not await self._admitted(app, address):
             return await self._refuse(request, self._full(app))
+        self._shares.hold(app, address)
         try:
-            with self._shares.hold(app, address):
-                return await self._try(request)
+            return await self._try(request)
         finally:
+            self._shares.release(app, address)
             self._queue.left(app)
 
     async def _admitted(self, app: str, address: str) -> bool:
@@ -119,7 +119,7 @@ class Forwarder:
     def _fits(self, app: str, address: str) -> bool:
         """Whether there is a stream for an address; an app without tunnels is told so at once."""
         tunnels = self._names.sessions(app)
-        free = sum(tunnel.free for tunnel in tunnels)
+        free = sum([tunnel.free for tunnel in tunnels])
         return not tunnels or self._shares.fits(app, address, free)
 
     def _full(self, app: str) -> RelayResponse:
@@ -130,10 +130,10 @@ class Forwarder:
     async def _try(self, request: ForwardedRequest) -> bool:
         """Lead a request through one tunnel or another."""
         app = request.app
-        failed: set[TunnelConnection] = set()
+        failed: frozenset[TunnelConnection] = frozenset()
         answer: RelayResponse | None = None
         for _ in range(1 + RETRIES):
-            tunnel = self._names.pick(app, self._random, frozenset(failed))
+            tunnel = self._names.pick(app, self._random, failed)
             if tunnel is None:
                 break
             duplex, used = tunnel.stream(request.address, request.id, request.idempotent)
@@ -147,7 +147,7 @@ class Forwarder:
                     break
                 self._metrics.retries.labels(_reason(failure.code)).inc()
                 # A connection that grew old says nothing about its tunnel.
-                failed |= set() if used else {tunnel}
+                failed |= frozenset() if used else {tunnel}
         return await self._refuse(request, answer or self._absent(app))
 
     def _request(
@@ -161,7 +161,8 @@ class Forwarder:
         upload = Upload(visitor, framing, limits) if _has_body(framing) else None
         raw = to_service(head, target, framing, origin, id)
         address = share_address(head, origin)
-        return ForwardedRequest(app, head, visitor, address, upload, raw, id)
+        idempotent = head.method in IDEMPOTENT
+        return ForwardedRequest(app, head, visitor, address, upload, raw, id, idempotent)
 
     async def _attempt(
         self, request: ForwardedRequest, tunnel: TunnelConnection, duplex: DuplexStream
@@ -190,14 +191,14 @@ class Forwarder:
     async def _refuse(self, request: ForwardedRequest, answer: RelayResponse) -> bool:
         head, upload = request.head, request.upload
         unread = upload is not None and not upload.done
-        close = head.minor == 0 or unread or b"close" in head.words(b"connection")
+        close = head.minor == 0 or unread or b"close" in head.connection
         self._metrics.refused(answer.status)
         await request.visitor.write(answer.encode(close, head.method == b"HEAD"))
         return not close
 
 
 def _has_body(framing: Framing) -> bool:
-    return framing.kind is FramingKind.CHUNKED or framing.size > 0
+    return framing.size > 0 or framing.kind is _CHUNKED
 
 
 def _answer(failure: ExchangeFailed) -> RelayResponse:

@@ -7,8 +7,6 @@ visitor's that it tells of; of IPv6 it is the network, since a visitor has 2^64 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
@@ -31,22 +29,22 @@ class AddressShares:
         """Whether an address may have another stream of an app that has so many left."""
         return self._held.get((app, address), 0) < free
 
-    @contextmanager
-    def hold(self, app: str, address: str) -> Iterator[None]:
-        """An address has one more stream while the context lasts."""
+    def hold(self, app: str, address: str) -> None:
+        """An address has one more stream."""
         key = (app, address)
         self._held[key] = self._held.get(key, 0) + 1
-        try:
-            yield
-        finally:
-            self._held[key] -= 1
-            if not self._held[key]:
-                del self._held[key]
+
+    def release(self, app: str, address: str) -> None:
+        """An address has one less."""
+        key = (app, address)
+        self._held[key] -= 1
+        if not self._held[key]:
+            del self._held[key]
 
 
 def share_address(head: RequestHead, origin: ClientOrigin) -> str:
     """Whose share a request counts against."""
-    forwarded = head.words(b"x-forwarded-for") if origin.trusted else []
+    forwarded = head.words(b"x-forwarded-for") if origin.trusted else ()
     try:
         return _visitor(forwarded[-1].decode("ascii") if forwarded else origin.address)
     except ValueError:
