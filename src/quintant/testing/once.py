@@ -186,3 +186,14 @@ class _Notes:
         action: str = "",
     ) -> None:
         self.notes.append(RecordedEvent(type, reason, note))
+
+    async def confirm(
+        self,
+        regarding: Object | ObjectReference,
+        type: EventType,
+        reason: str,
+        note: str,
+        *,
+        action: str = "",
+    ) -> None:
+        self.event(regarding, type, reason, note, action=action)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from quintant.api.events import Event
 from quintant.operators.infra.api import Cluster
 from quintant.operators.infra.observed.session import ProviderSession
 from quintant.operators.infra.plan.diff import digest
-from quintant.testing.faults.match import path, writes
+from quintant.testing.faults.match import kind, path, writes
 from testbeds.infra import InfraTestbed, condition
 
 STATUS = path("*/clusters/one/status") & writes
@@ -323,6 +324,20 @@ async def test_infrastructure_is_orphaned_and_adopted_by_another_cluster(
     await testbed.delete("two")
     await testbed.gone("two")
     assert testbed.model.running == []
+
+
+async def test_orphan_is_reported_before_its_cluster_goes(testbed: InfraTestbed) -> None:
+    await testbed.everything(deletionPolicy="Orphan")
+    with testbed.cluster.faults.refuse(kind(Event)):
+        await testbed.delete()
+        await testbed.cluster.advance(5)
+        assert (await testbed.get()).metadata.finalizers
+        await testbed.crash()
+    await testbed.start()
+    await testbed.gone()
+    assert [note for _, reason, note in await testbed.events() if reason == "Orphaned"] == [
+        "infrastructure inf-1 is left at the provider, as deletionPolicy Orphan says"
+    ]
 
 
 async def test_infrastructure_has_one_cluster(testbed: InfraTestbed) -> None:

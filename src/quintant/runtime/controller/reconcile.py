@@ -160,7 +160,8 @@ class ReconcileHandler(Generic[K]):
         held = self._declared.finalizer
         left = held.leaves(last) if held is not None and held.leaves and last is not None else ""
         note = f"let go without cleanup, as asked; left behind: {left or SOMETHING}"
-        self._services.recorder.event(
+        # Once it is gone, nothing else tells what stays.
+        await self._services.recorder.confirm(
             reference(kind, meta), "Warning", "Released", note, action="Cleanup"
         )
         await self._let_go(kind, meta)

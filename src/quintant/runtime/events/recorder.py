@@ -4,6 +4,9 @@
 fixed number of events. `Recorder.run` writes them behind, retries when the API server is away, and
 keeps the count of what repeats (`series`). What could not be written is counted as dropped.
 Emit an event on a transition, not on every pass.
+
+`Recorder.confirm` waits until the API server has an event: for what nothing else will tell, such as
+what stays behind of an object that goes.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from quintant.runtime.events.series import (
     SeriesAction,
     build_event,
     event_name,
+    identity_stamp,
     next_step,
     object_reference,
     truncate,
@@ -86,6 +90,8 @@ class Recorder:
         self._name, self._instance = name, truncate(instance or name, REASON_BYTES)
         self._entries: dict[EventKey, EventSeriesEntry] = {}
         self._unwritten: set[EventKey] = set()
+        self._tries: dict[str, int] = {}
+        """How often events that are waited for were tried, by name."""
         self._allowances: dict[tuple[ObjectReference, str], EventBudget] = {}
         self._alarms: list[tuple[float, int, EventKey]] = []
         self._tickets = itertools.count()
@@ -109,19 +115,59 @@ class Recorder:
         `action` is what the controller did or tried; the reason stands in for it when empty.
         Texts beyond the API's limits are cut.
         """
-        controller = reconcile().get("controller", self._name)
-        reason = truncate(reason, REASON_BYTES) or "Unknown"
         try:
-            about, other = (
-                object_reference(regarding),
-                object_reference(related) if related else None,
-            )
+            key = self._key(regarding, type, reason, action, related)
         except QuintantError as error:
             self._drop(str(error))
-            return
+        else:
+            self._note(key, note)
+
+    async def confirm(
+        self,
+        regarding: Object | ObjectReference,
+        type: EventType,
+        reason: str,
+        note: str,
+        *,
+        action: str = "",
+    ) -> None:
+        """Report something, and return when the API server has the event.
+
+        Whoever reports the same again, after a crash as well, finds it there. Raises what a server
+        that is away raises, ATTEMPTS times; then, and if it refuses the event for good, it is
+        dropped: nothing waits for an event for ever.
+        """
+        key = self._key(regarding, type, reason, action, None)
+        event = build_event(key, note, self._clock.now(), identity_stamp(key, note))
+        name = event.metadata.name
+        try:
+            await self._rest.create(event, {})
+        except AlreadyExists:
+            pass
+        except _RETRIED as error:
+            tries = self._tries.get(name, 0) + 1
+            if tries < ATTEMPTS:
+                _remember(self._tries, name, tries, lambda _: True)
+                raise
+            self._drop(str(error))
+        except QuintantError as error:
+            self._drop(str(error))
+        self._tries.pop(name, None)
+
+    def _key(
+        self,
+        regarding: Object | ObjectReference,
+        type: EventType,
+        reason: str,
+        action: str,
+        related: Object | ObjectReference | None,
+    ) -> EventKey:
+        controller = reconcile().get("controller", self._name)
+        reason = truncate(reason, REASON_BYTES) or "Unknown"
+        about, other = object_reference(regarding), object_reference(related) if related else None
         kind = "Normal" if type == "Normal" else "Warning"  # the API knows no other
         action = truncate(action, REASON_BYTES) or reason
-        self._note(EventKey(kind, action, reason, controller, self._instance, about, other), note)
+        return EventKey(kind, action, reason, controller, self._instance, about, other)
 
     async def run(self) -> None:
         """Write events until cancelled."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from enum import Enum, auto
+from hashlib import sha256
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -34,6 +35,7 @@ BURST = 25
 REFILL_SECONDS = 300.0
 # Where events about objects without a namespace live.
 DEFAULT_NAMESPACE = "default"
+_STAMP_BYTES = 8
 
 
 class EventKey(NamedTuple):
@@ -150,6 +152,12 @@ def event_name(regarding: str, stamp: int) -> str:
     labels = (re.sub("[^a-z0-9]", "-", label) for label in regarding.lower().split("."))
     stem = ".".join(filter(None, (label.strip("-") for label in labels)))
     return f"{stem[: NAME_BYTES - len(tail)].rstrip('-.') or 'unnamed'}{tail}"
+
+
+def identity_stamp(key: EventKey, note: str) -> int:
+    """What stands for the time in the name of an event that is written once, whoever writes it."""
+    identity = f"{key.regarding.uid}/{key.controller}/{key.reason}/{note}"
+    return int.from_bytes(sha256(identity.encode("utf-8", "replace")).digest()[:_STAMP_BYTES])
 
 
 def build_event(key: EventKey, note: str, moment: datetime, stamp: int) -> Event:

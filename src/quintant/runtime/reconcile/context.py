@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class Recorder(Protocol):
-    """Where events go; never waits, never raises."""
+    """Where events go."""
 
     def event(
         self,
@@ -43,7 +43,19 @@ class Recorder(Protocol):
         note: str,
         *,
         action: str = "",
-    ) -> None: ...
+    ) -> None:
+        """Never waits, never raises."""
+
+    async def confirm(
+        self,
+        regarding: Object | ObjectReference,
+        type: EventType,
+        reason: str,
+        note: str,
+        *,
+        action: str = "",
+    ) -> None:
+        """Waits until the API server has it."""
 
 
 class Context(Struct, Generic[K_co], frozen=True):
@@ -156,6 +168,14 @@ class Context(Struct, Generic[K_co], frozen=True):
         """Record what happened, for the user, once per transition. Never waits, never raises."""
         about = regarding if regarding is not None else self.obj
         self.recorder.event(about, type, reason, note, action=action)
+
+    async def confirm_event(self, event: PlannedEvent) -> None:
+        """Report what nothing else will tell, such as what stays outside of an object that goes,
+        and wait until the API server has it. Call it before the write that ends the object; it
+        raises while the server is away, and is written once however often it is called."""
+        await self.recorder.confirm(
+            self.obj, event.type, event.reason, event.note, action=event.action
+        )
 
     def tell(self, *events: PlannedEvent) -> None:
         """Record planned events, in this order, once they have come true."""

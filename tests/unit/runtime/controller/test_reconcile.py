@@ -13,7 +13,7 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import replace
 from quintant.core.schema.markers import list_map
 from quintant.runtime.reconcile.finalizer import RELEASE
-from quintant.testing import InProcessCluster, named, settle, verb, writes
+from quintant.testing import InProcessCluster, kind, named, settle, verb, writes
 
 FINALIZER, OLD, OTHERS = "demo.dev/vault", "vault_deletion", "demo.dev/others"
 
@@ -307,6 +307,43 @@ async def test_the_way_out_says_what_stays_behind(cluster: InProcessCluster) -> 
     (event,) = await cluster.client.list(Event, "default")
     assert (event.type, event.reason) == ("Warning", "Released")
     assert event.note.endswith("left behind: 3 crates at the bank")
+
+
+async def released_vault(cluster: InProcessCluster) -> None:
+    async def stuck(*_: Any) -> Result:
+        return Result(after=3600)
+
+    manager = Manager("vaults")
+    builder = manager.controls(Vault).finalize(FINALIZER, stuck, leaves=lambda _: "a crate")
+    builder.reconcile(Outside().reconcile)
+    await cluster.run(manager)
+    stored = await cluster.create(vault())
+    await settle()
+    await cluster.client.delete(stored)
+    await annotate_release(cluster)
+
+
+async def test_nothing_is_let_go_before_the_server_has_the_event_of_what_stays(
+    cluster: InProcessCluster,
+) -> None:
+    refusal = cluster.faults.refuse(kind(Event))
+    await released_vault(cluster)
+    await cluster.advance(1)
+    assert await finalizers(cluster) == (FINALIZER,)
+
+    refusal.lift()
+    cluster.faults.lose(kind(Event), times=1)
+    await cluster.wait_deleted(Vault, "a", within=60)
+    (event,) = await cluster.client.list(Event, "default")  # though its first answer was lost
+    assert event.reason == "Released"
+
+
+async def test_a_server_that_never_takes_the_event_does_not_hold_an_object_for_ever(
+    cluster: InProcessCluster,
+) -> None:
+    with cluster.faults.refuse(kind(Event)):
+        await released_vault(cluster)
+        await cluster.wait_deleted(Vault, "a", within=3600)
 
 
 async def test_the_way_out_is_open_to_an_object_that_does_not_fit(

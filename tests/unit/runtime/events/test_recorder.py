@@ -14,6 +14,7 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock, Random, monotonic
+from quintant.core.errors import TransportError
 from quintant.core.object import Object, ObjectMeta
 from quintant.runtime.cache.client import Client
 from quintant.runtime.events.recorder import (
@@ -362,6 +363,35 @@ async def test_object_that_is_no_kind_is_dropped_and_not_raised(testbed: Recorde
 
     assert testbed.dropped == 1
     assert await testbed.events() == []
+
+
+async def test_what_is_confirmed_is_there_once_however_often_it_is_tried(
+    server: ApiServer,
+) -> None:
+    one, other = RecorderTestbed(server), RecorderTestbed(server)
+    one.faults.lose(verb("create"), times=1)
+    with pytest.raises(TransportError):
+        await one.recorder.confirm(pod(), "Warning", "Released", "a crate stays")
+    for each in (one, other):
+        await each.recorder.confirm(pod(), "Warning", "Released", "a crate stays")
+    await one.recorder.confirm(pod(), "Warning", "Released", "two crates stay")
+
+    assert sorted(event.note for event in await one.events()) == [
+        "a crate stays", "two crates stay",
+    ]  # fmt: skip
+
+
+async def test_what_cannot_be_confirmed_is_dropped_in_the_end(server: ApiServer) -> None:
+    testbed = RecorderTestbed(server)
+    with testbed.faults.answer(403):
+        await testbed.recorder.confirm(pod(), "Warning", "Released", "a crate stays")
+    assert testbed.dropped == 1
+    with testbed.faults.refuse():
+        for _ in range(ATTEMPTS - 1):
+            with pytest.raises(TransportError):
+                await testbed.recorder.confirm(pod(), "Warning", "Released", "a crate stays")
+        await testbed.recorder.confirm(pod(), "Warning", "Released", "a crate stays")
+    assert testbed.dropped == 2
 
 
 async def test_idle_recorder_sends_nothing(testbed: RecorderTestbed) -> None:

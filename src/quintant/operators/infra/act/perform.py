@@ -99,6 +99,8 @@ class Performer:
         saved = secret is not None and await apply_own_secret(ctx, cluster, secret)
         change = with_template_ref(decision.change, secret, saved=saved)
         known = await write_status(ctx, cluster, change)
+        if decision.last_event is not None:
+            await ctx.confirm_event(decision.last_event)
         ctx.tell(*decision.events)
         if (operation := decision.ended(observed.status.operation)) is not None:
             self.metrics.ended(operation, observed.now)

@@ -108,6 +108,8 @@ class PassDecision:
     change: StatusChange = NOTHING
     act: Act | None = None
     events: tuple[PlannedEvent, ...] = ()
+    last_event: PlannedEvent | None = None
+    """Written before the Cluster may go: nothing else will tell it."""
     after: float | None = None
     """Seconds until the next look; None leaves it to watches."""
     memory: ClusterMemory | None = None

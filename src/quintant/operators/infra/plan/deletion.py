@@ -134,7 +134,7 @@ def _nothing_there(observed: Observed) -> bool:
 def _orphaned(observed: Observed) -> PassDecision:
     id = observed.status.cluster_id or "none that is known"
     message = f"infrastructure {id} is left at the provider, as deletionPolicy Orphan says"
-    return PassDecision(events=(note("Orphaned", message),), finished=True)
+    return PassDecision(last_event=note("Orphaned", message), finished=True)
 
 
 def _looked_for(observed: Observed) -> PassDecision:
