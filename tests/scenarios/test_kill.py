@@ -14,7 +14,7 @@ from crashtest.ledger import GONE, Ledger, filled
 from crashtest.load import Refused, read, write
 from crashtest.rounds import crashtest
 from crashtest.victim import started
-from quintant.cluster.apiserver.storage.sqlite import FILE
+from quintant.cluster.apiserver.storage.open_file import FILE
 
 ROUNDS = 2
 """A tenth of `make crashtest`."""

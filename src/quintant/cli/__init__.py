@@ -25,6 +25,7 @@ __all__ = ["COMMANDS", "main"]
 
 COMMANDS = {
     "agent": "Run a program that pods are made of.",
+    "check": "Say whether the objects of a data directory are what was written.",
     "completion": "Print the completion script of a shell.",
     "console": "Show a cluster on a web page, live.",
     "cosmos": "Look at what a change of a CosmosFullNode would do.",
@@ -49,7 +50,7 @@ COMMANDS = {
 HELP_OPTIONS = ["-h", "--help"]
 
 _ROOMS = {
-    "cluster": ("demo", "up"),
+    "cluster": ("check", "demo", "up"),
     "envtest": ("envtest",),
     "look": ("console", "describe", "get", "logs"),
     "operators": ("agent", "cosmos", "crd", "infra", "klight", "manifests", "operator", "run"),

@@ -52,6 +52,11 @@ from quintant.version import KUBERNETES
 @click.option(
     "--power-safe", is_flag=True, help="With --data-dir: wait for the disk at every commit."
 )
+@click.option(
+    "--salvage",
+    is_flag=True,
+    help="With --data-dir: go on without objects that are damaged, and keep them aside.",
+)
 @click.option("--kubeconfig", type=click.Path(path_type=Path), help="Where to write the way in.")
 @click.option("--print-kubeconfig", is_flag=True, help="Print the way in and write no file.")
 @click.option("--nodes", default=0, show_default=True, help="How many simulated nodes to add.")
@@ -81,6 +86,7 @@ def command(
     listen: str,
     data_dir: Path | None,
     power_safe: bool,
+    salvage: bool,
     kubeconfig: Path | None,
     print_kubeconfig: bool,
     nodes: int,
@@ -100,6 +106,8 @@ def command(
     """
     if power_safe and not data_dir:
         raise click.UsageError("--power-safe needs --data-dir")
+    if salvage and not data_dir:
+        raise click.UsageError("--salvage needs --data-dir")
     if kubeconfig and print_kubeconfig:
         raise click.UsageError("--kubeconfig and --print-kubeconfig exclude each other")
     if nodes < 0 or zones < 1:
@@ -124,8 +132,22 @@ def command(
     )
     # What the parts of a cluster say in passing is not what its user asked for.
     logs.configure(level="error")
+    if salvage and data_dir:
+        _salvage(data_dir)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_up(plan, UpOptions(data_dir, power_safe, kubeconfig, print_kubeconfig)))
+
+
+def _salvage(folder: Path) -> None:
+    """Set aside what is damaged, and name it."""
+    # SQLite is loaded by those who use it.
+    from quintant.cluster.instance.check_documents import salvage_cluster
+
+    found, aside = salvage_cluster(folder)
+    for damage in (*found.corrupt, *found.complaints):
+        click.echo(f"left out: {damage}", err=True)
+    if aside is not None:
+        click.echo(f"what was there is kept in {aside}", err=True)
 
 
 def parse_node_names(text: str) -> tuple[str, ...]:

@@ -143,6 +143,7 @@ def test_a_second_cluster_in_a_folder_is_refused_in_three_lines(tmp_path: Path) 
     [
         ["--kubeconfig", "x", "--print-kubeconfig"],
         ["--power-safe"],
+        ["--salvage"],
         ["--listen", "nowhere"],
         ["--nodes", "-1"],
         ["--zones", "0"],

@@ -28,7 +28,7 @@ class Gated(Database):
     @classmethod
     def at(cls, folder: Path) -> Gated:
         opened = Database.open(folder)
-        gated = cls(opened.path, opened.connection)
+        gated = cls(opened.path, opened.connection, opened.totals)
         gated.gate = Event()
         gated.sizes = []
         return gated

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quintant.cluster.apiserver.storage.file_format import JUMP
 from quintant.cluster.apiserver.storage.history import StoredEntry
+from quintant.cluster.apiserver.storage.open_file import FILE
 from quintant.cluster.apiserver.storage.sqlite import (
-    FILE,
-    JUMP,
     CommitFailed,
     Database,
     SyncMode,
