@@ -7,9 +7,11 @@ processes of this machine, and share its loopback addresses: none may keep the o
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -103,10 +105,14 @@ def rolled_out(deployment: Deployment | None) -> bool:
     return (status.replicas, status.updated_replicas, status.available_replicas) == (REPLICAS,) * 3
 
 
-async def work(client: Client, sample: Sample) -> None:
-    """Apply a sample, and look until it has come true."""
+async def apply_sample(client: Client, sample: Sample) -> None:
     spaces = [namespace_of(name) for name in sample.namespaces]
     await Applier(client.rest, "test", sample.namespace).apply((*spaces, *sample.manifests))
+
+
+async def work(client: Client, sample: Sample) -> None:
+    """Apply a sample, and look until it has come true."""
+    await apply_sample(client, sample)
     async with patience.within(SAMPLE_SECONDS):
         while not (await sample.look(client)).done:  # noqa: ASYNC110 - a sample is looked at
             await asyncio.sleep(LOOK_SECONDS)
@@ -144,4 +150,50 @@ async def test_an_operator_that_comes_before_its_definitions_says_so_and_waits(
         async with patience.within(ROLLOUT_SECONDS):
             await logged(client, name, "lightnetworks")
         await roll_out(client, name, list(kustomization(DEPLOY / name / "crds")), {})
+        await transport.close()
+
+
+FUTURE = "fromTheFuture"
+"""A field that no version of ours has."""
+EXPOSE = "/apis/portal.gosuda.org/v1alpha1/namespaces/portal-demo/portalexposes/hello"
+
+
+def newer(definition: dict[str, Any]) -> dict[str, Any]:
+    """A definition with a further field in spec and status."""
+    for version in definition["spec"]["versions"]:
+        parts = version["schema"]["openAPIV3Schema"]["properties"]
+        for part in ("spec", "status"):
+            parts[part].setdefault("properties", {})[FUTURE] = {"type": "string"}
+    return definition
+
+
+def with_spec(manifest: Mapping[str, Any], more: Mapping[str, str]) -> dict[str, Any]:
+    """A manifest, of a PortalExpose with more in its spec."""
+    exposes = manifest["kind"] == "PortalExpose"
+    return {**manifest, **({"spec": {**manifest["spec"], **more}} if exposes else {})}
+
+
+@pytest.mark.realtime
+async def test_an_operator_older_than_its_definitions_works_and_leaves_alone_what_it_does_not_know(
+    tmp_path: Path,
+) -> None:
+    name, kept = "portal", {FUTURE: "kept"}
+    objects, sample = whole(name), sample_of(name)
+    sample = replace(sample, manifests=tuple(with_spec(each, kept) for each in sample.manifests))
+    definitions = [newer(each) for each in objects if each["kind"] == "CustomResourceDefinition"]
+    programs = [each for each in objects if each["kind"] != "CustomResourceDefinition"]
+    assert definitions
+    with up(tmp_path) as kubeconfig:
+        transport = HttpTransport(Config.load(kubeconfig))
+        client = Client(Rest(transport))
+        await Applier(client.rest, "test").apply(definitions)
+        await roll_out(client, name, programs, {})
+        await apply_sample(client, sample)
+        patch, merge = json.dumps({"status": kept}), "application/merge-patch+json"
+        headers = {"content-type": merge}
+        await client.raw("PATCH", f"{EXPOSE}/status", body=patch.encode(), headers=headers)
+        await work(client, sample)
+        found = json.loads(await client.raw("GET", EXPOSE))
+        assert (found["spec"][FUTURE], found["status"][FUTURE]) == ("kept", "kept")
+        assert not [line for line in await logs(client, name) if FUTURE in line]
         await transport.close()
