@@ -1,6 +1,7 @@
 """A real cluster, from nothing to nodes that are ready, and back to nothing."""
 
 import fcntl
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -12,7 +13,7 @@ from foreign.errors import ProgramError, Report, announce
 from realcluster import network
 from realcluster.control_plane import ControlPlane
 from realcluster.keys import Keys
-from realcluster.layout import CLUSTER, Layout
+from realcluster.layout import CLUSTER, LOGS, MACHINE_LOGS, Layout
 from realcluster.nodes import cgroups
 from realcluster.nodes.node import Node, NodeStarter
 from realcluster.objects import dns_objects, policy_objects, volume_objects
@@ -84,6 +85,7 @@ def running_cluster(
         record = _removed(environ)
         layout = _prepared(folder, record)
         stack.callback(_removed, environ)
+        stack.callback(keep_logs, layout, folder / LOGS)
         plane = ControlPlane(layout, programs, record, report)
         stack.callback(plane.stop)
         keys = plane.prepare()
@@ -93,6 +95,14 @@ def running_cluster(
         _populate(cluster, keys, size)
         report(f"{size} nodes are ready after {time.monotonic() - began:.1f} s")
         yield cluster
+
+
+def keep_logs(layout: Layout, target: Path) -> None:
+    """Keep what the programs of the last cluster printed: its own folder is removed with it."""
+    shutil.rmtree(target, ignore_errors=True)
+    layout.logs.rename(target)
+    for log in layout.folder.glob(f"*/{MACHINE_LOGS}/*.log"):
+        log.rename(target / f"{log.parent.parent.name}-{log.name}")
 
 
 def clean(environ: Mapping[str, str]) -> None:

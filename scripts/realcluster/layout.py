@@ -16,6 +16,8 @@ BRIDGE = "lan0"
 STORAGE_CLASS = "standard"
 VOLUMES = 4
 """Local volumes of each node; nothing makes more of them."""
+LOGS, MACHINE_LOGS = "logs", "log"
+"""The folders of what programs print: of the control plane, and of each node."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Machine:
     @property
     def logs(self) -> Path:
         """What it has instead of /var/log."""
-        return self.folder / "log"
+        return self.folder / MACHINE_LOGS
 
     @property
     def pids(self) -> Path:
@@ -80,7 +82,7 @@ class Layout:
     @property
     def logs(self) -> Path:
         """What every program prints."""
-        return self.folder / "logs"
+        return self.folder / LOGS
 
     @property
     def kubeconfig(self) -> Path:

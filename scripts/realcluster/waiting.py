@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 from foreign.errors import ProgramError, Report
 
-START_SECONDS = 180.0
+START_SECONDS = 600.0
+"""Long: whatever ends by itself is seen at once, and a machine may be busy."""
 PROGRESS_SECONDS = 2.0
 _POLL_SECONDS = 0.05
 
@@ -20,7 +21,7 @@ def wait(ready: Callable[[], bool], what: str, report: Report, check: Callable[[
             raise ProgramError(
                 f"cannot start {what}",
                 why=f"it is not ready after {START_SECONDS:.0f} s",
-                hint="read the logs in the folder of the cluster: python -m realcluster up --keep",
+                hint="read the logs of its programs, in real-cluster/logs of the cache",
             )
         if now - reported >= PROGRESS_SECONDS:
             report(f"waiting for {what}: {now - started:.0f} s")

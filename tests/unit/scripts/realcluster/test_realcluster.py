@@ -15,6 +15,7 @@ import pytest
 from quintant.operators import OPERATORS
 from realcluster import flags
 from realcluster.__main__ import unable
+from realcluster.cluster import keep_logs
 from realcluster.images.archive import full_name, stand_ins
 from realcluster.images.build import fingerprint
 from realcluster.images.extra_layer import needed
@@ -124,6 +125,20 @@ class TestRecord:
         (tmp_path / "record.jsonl").write_text(json.dumps(entry) + '\n{"process": 1, "beg')
         assert Record(tmp_path / "record.jsonl").remove_all() == ()
         assert own.is_running()
+
+    def test_logs_outlive_their_cluster_and_those_of_the_one_before_do_not(
+        self, tmp_path: Path
+    ) -> None:
+        kept = tmp_path / "logs"
+        kept.mkdir()
+        (kept / "before.log").write_text("of another")
+        layout = Layout(tmp_path / "state")
+        for folder, name in ((layout.logs, "etcd"), (layout.machine(1).logs, "kubelet")):
+            folder.mkdir(parents=True)
+            (folder / f"{name}.log").write_text(name)
+        keep_logs(layout, kept)
+        found = {path.name: path.read_text() for path in kept.iterdir()}
+        assert found == {"etcd.log": "etcd", "worker-1-kubelet.log": "kubelet"}
 
 
 class TestImages:
