@@ -106,7 +106,7 @@ async def test_keys_alone_lead_from_the_overview_to_the_reason_of_a_device(
     await tab_to(looking, "light-9failed")
     await looking.page.keyboard.press("Enter")
     panel = looking.page.get_by_role("region", name="Device")
-    await panel.get_by_text("edge-4 is nearest: 2 hops, 512 MiB free").wait_for()
+    await panel.get_by_text("edge-4 is nearest: 1.5 km, 512 MiB free").wait_for()
     await panel.get_by_text("curl http://deviceshifu-light-9").wait_for()
     heading = await looking.page.evaluate("document.activeElement.textContent")
     assert heading == "factory/light-9"

@@ -122,7 +122,7 @@ def event(at: int, message: str = "") -> tuple[str, Row]:
         "time": ago(7 + 21 * at),
         "type": "Warning" if at % 6 == 2 else "Normal",
         "reason": reasons[at % 6],
-        "message": message or f"{name} is on edge-{at % 5}, 2 hops from its device",
+        "message": message or f"{name} is on edge-{at % 5}, 1.5 km from its device",
         "count": 1 + at % 3,
         "object": {
             "kind": "EdgeDevice",
@@ -170,8 +170,8 @@ def device(at: int, on: str, **other: Any) -> Row:
         "state": state[at % 10], "sentence": SENTENCES[state[at % 10]],
         "protocol": PROTOCOLS[at % 4],
         "sku": f"lamp-{at % 3}", "labels": {"hall": f"h{at % 4}", "line": str(at % 9)},
-        "link_state": links[at % 5], "reason": f"{on} is nearest: 2 hops, 512 MiB free",
-        "kind": "nearest", "distance": 2.0, "previous_node": "edge-4" if at % 5 == 0 else "",
+        "link_state": links[at % 5], "reason": f"{on} is nearest: 1.5 km, 512 MiB free",
+        "kind": "nearest", "distance": 1480, "previous_node": "edge-4" if at % 5 == 0 else "",
         "instructions": ["on", "off", "status"],
         "curl": f"curl http://deviceshifu-{name}.factory.svc/status",
         "x": (at * 37 % 100) / 1.0, "y": (at * 61 % 100) / 1.0, "link": device_link(name),
@@ -252,7 +252,7 @@ def condition(name: str, status: str, reason: str, message: str = "") -> Row:
         "type": name,
         "status": status,
         "reason": reason,
-        "message": message or ("3 requests in a row had no answer" if bad else "edge-1, 2 hops"),
+        "message": message or ("3 requests in a row had no answer" if bad else "edge-1, 1.5 km"),
         "since": ago(41),
         "meaning": "The deviceShifu runs, and its device does not answer it." if bad else "",
         "advice": "Look at the device's power and network; see its last answer below."

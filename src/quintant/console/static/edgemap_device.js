@@ -2,7 +2,7 @@
 
 import { foreign, h, keyed, setLink, setShown, setText } from "./dom.js";
 import { commandLine, longText, setLongText } from "./text.js";
-import { figure, setState, stateTag } from "./words.js";
+import { distance, setState, stateTag } from "./words.js";
 
 /** A panel that `close` closes; its update gets the row, or null where there is none. */
 export function createDevicePanel(close) {
@@ -44,8 +44,7 @@ function update(view, row, id, ready) {
 function updateDevice(view, row) {
   setState(view.state, row.state);
   setLongText(view.said, row.sentence);
-  const distance = typeof row.distance === "number" ? figure(row.distance) : row.distance;
-  const facts = [["Phase", row.phase], ["Why here", row.reason], ["Placement", row.kind], ["Node", row.node || "none yet"], ["Node before", row.previous_node], ["Distance", distance], ["Link", row.link_state], ["Protocol", row.protocol], ["SKU", row.sku], ["Labels", Object.entries(row.labels ?? {}).map(([name, value]) => `${name}=${value}`).join(", ")]];
+  const facts = [["Phase", row.phase], ["Why here", row.reason], ["Placement", row.kind], ["Node", row.node || "none yet"], ["Node before", row.previous_node], ["Distance", distance(row.distance)], ["Link", row.link_state], ["Protocol", row.protocol], ["SKU", row.sku], ["Labels", Object.entries(row.labels ?? {}).map(([name, value]) => `${name}=${value}`).join(", ")]];
   keyed(view.facts, facts.filter(([, value]) => value !== null && value !== undefined && value !== ""), ([title]) => title,
     ([title]) => h("div", { "data-fact": title }, h("dt", {}, title), h("dd", {}, longText(""))), (element, [, value]) => setLongText(element.children[1].firstChild, value));
   const names = row.instructions ?? [];

@@ -125,6 +125,10 @@ export const number = (value) => NUMBER.format(value);
 export const figure = (value) =>
   Math.abs(value) >= 1000 ? NUMBER.format(Math.round(value)) : SHORT.format(value);
 
+/** A distance in metres, in words. */
+export const distance = (meters) =>
+  typeof meters !== "number" ? meters : meters < 1000 ? `${figure(Math.round(meters))} m` : `${figure(meters / 1000)} km`;
+
 export function bytes(value) {
   if (typeof value !== "number") return value ?? "";
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 import msgspec
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 TYPE = "tendermint/PrivKeyEd25519"
 SEED_BYTES = 32
@@ -35,6 +34,9 @@ class NodeKey:
 
 def build_node_key(seed: bytes) -> NodeKey:
     """The key of a seed."""
+    # 6 MB, which whoever only shows chains does not need.
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     public = Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
     value = base64.b64encode(seed + public).decode()
     key = {"priv_key": {"type": TYPE, "value": value}}
