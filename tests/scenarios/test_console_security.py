@@ -5,13 +5,23 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from quintant.api.core import Node
+from quintant.api.core import Node, ServiceAccount
+from quintant.api.rbac import (
+    GROUP,
+    ClusterRole,
+    ClusterRoleBinding,
+    PolicyRule,
+    RoleRef,
+    Subject,
+)
 from quintant.client.rest import Rest
 from quintant.cluster.apiserver.meta.user import User
 from quintant.console.console import ConsoleOptions, choose_authenticator
 from quintant.console.server.access import (
+    REVIEW_SECONDS,
     SESSION_SECONDS,
     KubernetesAuthenticator,
     TokenFileAuthenticator,
@@ -20,7 +30,10 @@ from quintant.console.server.pages import MOST_VIEWERS
 from quintant.core.address import BindAddress
 from quintant.core.errors import ConfigError
 from quintant.core.object import ObjectMeta
-from quintant.testing import InProcessCluster
+from quintant.core.resource import resource_of
+from quintant.operators.shifu.api.device import EdgeDevice
+from quintant.operators.shifu.api.node import EdgeNode
+from quintant.testing import InProcessCluster, named
 from testbeds.console import events_of, running_console
 
 TOKEN = "a-token-that-is-long-enough"
@@ -171,3 +184,69 @@ async def test_users_of_the_cluster_see_what_they_may_list_and_nothing_else() ->
         unknown = await console.get("/api/topics/nodes", authorization="Bearer what")
         assert unknown.status == 401
     await cluster.close()
+
+
+def may_list(name: str, group: str, *plurals: str) -> tuple[ClusterRole, ClusterRoleBinding]:
+    """A role, and its binding to the user of the same name."""
+    meta = ObjectMeta(name=name)
+    rule = PolicyRule(verbs=("list",), api_groups=(group,), resources=plurals)
+    role = RoleRef(kind="ClusterRole", name=name, api_group=GROUP)
+    subject = Subject(kind="User", name=name, api_group=GROUP)
+    return (
+        ClusterRole(metadata=meta, rules=(rule,)),
+        ClusterRoleBinding(metadata=meta, role_ref=role, subjects=(subject,)),
+    )
+
+
+async def test_counts_and_names_of_a_system_are_for_who_may_list_all_its_kinds() -> None:
+    cluster = InProcessCluster(rbac=True)
+    await cluster.install(EdgeDevice, EdgeNode)
+    shifu = resource_of(EdgeDevice).group
+    for name, plurals in (("some", ["edgedevices"]), ("all", ["edgedevices", "edgenodes"])):
+        cluster.server.tokens.add(f"token-of-{name}", User(name, ("system:authenticated",)))
+        for obj in may_list(name, shifu, *plurals):
+            await cluster.client.create(obj)
+    guard = KubernetesAuthenticator(Rest(cluster.admin))
+    async with running_console(cluster, transport=cluster.admin, authenticator=guard) as console:
+        seen = {}
+        for name in ("some", "all"):
+            shown = await console.get(
+                "/api/topics/overview", authorization=f"Bearer token-of-{name}"
+            )
+            seen[name] = "system/shifu" in shown.json()["rows"]
+        assert seen == {"some": False, "all": True}
+    await cluster.close()
+
+
+async def test_what_a_user_may_see_follows_their_rights_while_a_stream_is_open() -> None:
+    cluster = InProcessCluster(rbac=True)
+    eve = await cluster.client.create(ServiceAccount(metadata=named("eve")))
+    path = "/api/v1/namespaces/default/serviceaccounts/eve/token"
+    asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    reply = await cluster.client.raw("POST", path, body=msgspec.json.encode(asked))
+    token = msgspec.json.decode(reply)["status"]["token"]
+    await cluster.client.create(Node(metadata=ObjectMeta(name="n")))
+    guard = KubernetesAuthenticator(Rest(cluster.admin))
+    async with running_console(cluster, transport=cluster.admin, authenticator=guard) as console:
+        line = console.open("/api/stream?topic=nodes", authorization=f"Bearer {token}")
+        await cluster.advance(2)
+        assert last_rows(line.got) == []
+        role, binding = may_list("system:serviceaccount:default:eve", "", "nodes")
+        for obj in (role, binding):
+            await cluster.client.create(obj)
+        await cluster.advance(2 * REVIEW_SECONDS)
+        assert last_rows(line.got) == ["n"]
+        await cluster.client.delete(binding)
+        await cluster.advance(2 * REVIEW_SECONDS)
+        assert last_rows(line.got) == []
+        await cluster.client.delete(eve)
+        await cluster.advance(2 * REVIEW_SECONDS)
+        name, refusal = events_of(line.got)[-1]
+        assert (name, refusal["status"]) == ("refused", 401)
+    await cluster.close()
+
+
+def last_rows(got: bytes) -> list[str]:
+    """The rows of the last snapshot in a stream."""
+    snapshots = [value for name, value in events_of(got) if name == "snapshot"]
+    return list(snapshots[-1]["rows"])

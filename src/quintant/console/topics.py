@@ -26,6 +26,8 @@ class AccessScope(NamedTuple):
     plural: str
     namespace: str = ""
     """Empty is the whole cluster."""
+    also: tuple[tuple[str, str], ...] = ()
+    """Groups and plurals that are needed too, of a row that says something of several kinds."""
 
 
 PUBLIC = AccessScope("", "")
@@ -46,7 +48,8 @@ class TopicChange(NamedTuple):
     version: int
     event: bytes
     keys: tuple[str, ...]
-    removed: tuple[str, ...]
+    removed: Mapping[str, AccessScope]
+    """Names may be secret after the end, too."""
     meta: Mapping[str, Any]
 
 
@@ -79,7 +82,8 @@ class Topic:
 
     def scopes(self) -> set[AccessScope]:
         """Everything that somebody has to be allowed to list to see all of it."""
-        return {*self._scopes.values(), self.meta_scope}
+        removed = (scope for change in self._changes for scope in change.removed.values())
+        return {*self._scopes.values(), *removed, self.meta_scope}
 
     def publish(
         self,
@@ -90,7 +94,7 @@ class Topic:
         """Take what is new; whether anything was."""
         encoded = {key: _encode(row.fields) for key, row in rows.items()}
         new = {key: raw for key, raw in encoded.items() if self._rows.get(key) != raw}
-        gone = tuple(key for key in dict.fromkeys(removed) if key in self._rows)
+        gone = {key: self._scopes[key] for key in removed if key in self._rows}
         fresh = {key: value for key, value in (meta or {}).items() if self.meta.get(key) != value}
         if not (new or gone or fresh) and self.version:
             return False
@@ -141,11 +145,11 @@ class Topic:
         return self._snapshot_event
 
     def _advance(
-        self, new: Mapping[str, bytes], gone: tuple[str, ...], fresh: Mapping[str, Any]
+        self, new: Mapping[str, bytes], gone: Mapping[str, AccessScope], fresh: Mapping[str, Any]
     ) -> None:
         self.version += 1
         self.forget_snapshot()
-        event = self._encode_change(self.version, new, gone, fresh)
+        event = self._encode_change(self.version, new, tuple(gone), fresh)
         self._changes.append(TopicChange(self.version, event, tuple(new), gone, fresh))
         self._held_bytes += len(event)
         while len(self._changes) > MOST_CHANGES or self._held_bytes > MOST_CHANGE_BYTES:
@@ -172,7 +176,8 @@ class Topic:
             if key in self._rows and allowed(self._scopes[key])
         }
         meta = change.meta if allowed(self.meta_scope) else {}
-        return self._encode_change(change.version, seen, change.removed, meta)
+        removed = tuple(key for key, scope in change.removed.items() if allowed(scope))
+        return self._encode_change(change.version, seen, removed, meta)
 
     def _encode_snapshot(self, allowed: Allowed) -> bytes:
         rows = {key: raw for key, raw in self._rows.items() if allowed(self._scopes[key])}

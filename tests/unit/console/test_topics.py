@@ -120,3 +120,14 @@ def test_a_viewer_sees_the_rows_that_it_may_see_and_no_others() -> None:
     assert seen[0][1]["meta"] == {}
     whole = msgspec.json.decode(topic.snapshot(lambda scope: scope == PUBLIC))
     assert (whole["rows"], whole["meta"]) == ({"b": 4}, {})
+
+
+def test_the_end_of_a_row_is_heard_by_those_alone_who_might_see_it() -> None:
+    topic = Topic("t")
+    topic.publish({"secret": TopicRow({}, SECRET), "open": TopicRow({})})
+    topic.publish({}, ["secret", "open"])
+    assert SECRET in topic.scopes()
+    (change,) = [data for _, data in events(topic.events_since(1, lambda scope: scope == PUBLIC))]
+    assert change["remove"] == ["open"]
+    (change,) = [data for _, data in events(topic.events_since(1, lambda scope: True))]
+    assert change["remove"] == ["secret", "open"]

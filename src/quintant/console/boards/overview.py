@@ -13,7 +13,7 @@ from quintant.console.boards.panels import SystemBoard
 from quintant.console.boards.pods import PODS, CountedPod
 from quintant.console.publisher import Publisher
 from quintant.console.sources import AnyChange, Sources
-from quintant.console.topics import AccessScope, Topic, TopicRow
+from quintant.console.topics import PUBLIC, AccessScope, Topic, TopicRow
 from quintant.core.clock import timestamp
 from quintant.core.resource import Resource
 from quintant.runtime.observe.system_panel import STATES
@@ -160,10 +160,9 @@ def _system_row(board: SystemBoard) -> TopicRow:
 
 
 def _scope_of(board: SystemBoard) -> AccessScope:
-    """What somebody has to be allowed to list who sees the counts of a system."""
-    for resource in board.kinds:
-        return AccessScope(resource.group, resource.plural)
-    return AccessScope("", "")
+    """What somebody has to be allowed to list who sees the counts of a system: all its kinds."""
+    kinds = sorted((resource.group, resource.plural) for resource in board.kinds)
+    return AccessScope(*kinds[0], also=tuple(kinds[1:])) if kinds else PUBLIC
 
 
 def _sentence(board: SystemBoard) -> str:

@@ -50,6 +50,9 @@ class KnownUser(NamedTuple):
 class Viewer(Protocol):
     """Somebody who is let in."""
 
+    epoch: int
+    """Another number when something else may be seen than before."""
+
     @property
     def allowed(self) -> Allowed | None:
         """What may be seen; None is everything."""
@@ -62,6 +65,7 @@ class Everybody:
     """Sees everything."""
 
     allowed: Allowed | None = None
+    epoch = 0
 
     async def refresh(self, topics: Sequence[Topic]) -> bool:
         return True
@@ -171,6 +175,10 @@ class KubernetesAuthenticator:
         """Whether a user may list a kind; an answer is kept for a while."""
         if scope == PUBLIC:
             return True
+        for group, plural in scope.also:
+            if not await self.may_list(user, AccessScope(group, plural, scope.namespace)):
+                return False
+        scope = scope._replace(also=())
         until, allowed = self._reviews.get((user, scope), (0.0, False))
         if monotonic() < until:
             return allowed
@@ -214,12 +222,14 @@ class ClusterViewer:
         self._authenticator, self._token, self._user = authenticator, token, user
         self._scopes: dict[AccessScope, bool] = {}
         self._due = monotonic() + REVIEW_SECONDS
+        self.epoch = 0
 
     @property
     def allowed(self) -> Allowed | None:
         return lambda scope: self._scopes.get(scope, scope == PUBLIC)
 
     async def refresh(self, topics: Sequence[Topic]) -> bool:
+        before = self._scopes
         if monotonic() >= self._due:
             user = await self._authenticator.find_user(self._token.reveal())
             if user is None:
@@ -229,6 +239,8 @@ class ClusterViewer:
         for topic in topics:
             for scope in topic.scopes() - self._scopes.keys():
                 self._scopes[scope] = await self._authenticator.may_list(self._user, scope)
+        if any(before.get(scope, may) is not may for scope, may in self._scopes.items()):
+            self.epoch += 1
         return True
 
 

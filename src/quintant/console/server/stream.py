@@ -37,10 +37,12 @@ async def follow_topics(
 
     Of topics that are unknown it is said once that they are refused.
     """
-    versions = dict.fromkeys(topics, 0)
+    versions, epoch = dict.fromkeys(topics, 0), viewer.epoch
     beats = publisher.beats - 1
     yield RETRY + b"".join(_refused(name, 404, "there is no such topic") for name in unknown)
     while await viewer.refresh(topics):
+        if epoch != viewer.epoch:
+            versions, epoch = dict.fromkeys(topics, 0), viewer.epoch
         sent = False
         for topic in topics:
             if topic.version and (events := topic.events_since(versions[topic], viewer.allowed)):
