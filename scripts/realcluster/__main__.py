@@ -64,7 +64,7 @@ def unable(absent: Sequence[str], environ: Mapping[str, str]) -> int:
 def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     began = time.monotonic()
     programs = provide_programs(environ)
-    images = provide_store(provide_archive(environ), announce)
+    images = provide_store(provide_archive(environ), environ, announce)
     announce(f"programs and images at hand after {time.monotonic() - began:.1f} s")
     with running_cluster(programs, images, environ, size=options.nodes) as cluster:
         if options.command == "up":

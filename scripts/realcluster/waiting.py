@@ -9,11 +9,13 @@ START_SECONDS = 600.0
 """Long: whatever ends by itself is seen at once, and a machine may be busy."""
 PROGRESS_SECONDS = 2.0
 _POLL_SECONDS = 0.05
+_REST = 2.0
+"""After each look, so many times as long as it took: looking must not slow what is looked at."""
 
 
 def wait(ready: Callable[[], bool], what: str, report: Report, check: Callable[[], None]) -> None:
     """Return when something is ready, with progress; `check` raises if it never will be."""
-    started = reported = time.monotonic()
+    started = reported = looked = time.monotonic()
     while not ready():
         check()
         now = time.monotonic()
@@ -26,4 +28,5 @@ def wait(ready: Callable[[], bool], what: str, report: Report, check: Callable[[
         if now - reported >= PROGRESS_SECONDS:
             report(f"waiting for {what}: {now - started:.0f} s")
             reported = now
-        time.sleep(_POLL_SECONDS)
+        time.sleep(max(_POLL_SECONDS, _REST * (now - looked)))
+        looked = time.monotonic()

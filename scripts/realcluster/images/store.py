@@ -7,12 +7,13 @@ of the result: links to layers, which nobody changes, and databases of their own
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from foreign.errors import Report
 from foreign.process import Child
+from image.base import run_with_progress
 from realcluster.network import run
 from realcluster.waiting import wait
 
@@ -21,7 +22,7 @@ _NAMESPACE = "k8s.io"
 _DATABASES = "*/*.db"
 
 
-def provide_store(archive: Path, report: Report) -> Path:
+def provide_store(archive: Path, environ: Mapping[str, str], report: Report) -> Path:
     """Return the folder of a containerd that has the images of an archive; fill it if needed."""
     store = archive.with_suffix(".store")
     if not store.exists():
@@ -29,7 +30,7 @@ def provide_store(archive: Path, report: Report) -> Path:
             shutil.rmtree(old)
         fresh = store.with_suffix(".store-new")
         began = time.monotonic()
-        _fill(fresh, archive, report)
+        _fill(fresh, archive, environ, report)
         fresh.rename(store)
         report(f"images loaded in {time.monotonic() - began:.0f} s")
     return store
@@ -44,18 +45,10 @@ def copy_store(store: Path, target: Path) -> None:
         copy.rename(database)
 
 
-def _fill(folder: Path, archive: Path, report: Report) -> None:
+def _fill(folder: Path, archive: Path, environ: Mapping[str, str], report: Report) -> None:
     with _containerd(folder, report) as socket:
-        run(
-            (
-                "ctr",
-                f"--address={socket}",
-                f"--namespace={_NAMESPACE}",
-                "images",
-                "import",
-                str(archive),
-            )
-        )
+        line = ("ctr", f"--address={socket}", f"--namespace={_NAMESPACE}", "images", "import")
+        run_with_progress((*line, str(archive)), folder, environ, report, "load the images")
 
 
 @contextmanager
