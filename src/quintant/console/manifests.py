@@ -33,7 +33,7 @@ from quintant.api.quantity import Quantity
 from quintant.console.role import NAME, console_rbac
 from quintant.core import codec
 from quintant.core.object import ObjectMeta, Opaque
-from quintant.runtime.manager.manifests import RESTRICTED
+from quintant.runtime.manager.manifests import RESTRICTED, liveness_probe, startup_probe
 from quintant.runtime.manager.pod_placement import CONFINED, NODE_AWAY
 from quintant.runtime.manager.rbac import NAME_LABEL
 from quintant.runtime.observe.system_panel import SystemPanel
@@ -92,8 +92,9 @@ def _container(image: str) -> Container:
         args=("console", "--listen", f"[$(POD_IP)]:{PORT}", "--kubernetes-auth"),
         env=(EnvVar(name="POD_IP", value_from=EnvVarSource(field_ref=ADDRESS)),),
         ports=(ContainerPort(container_port=PORT, name="http"),),
+        startup_probe=startup_probe("http"),
         readiness_probe=alive,
-        liveness_probe=alive,
+        liveness_probe=liveness_probe("http"),
         resources=ResourceRequirements(
             requests={"cpu": Quantity("10m"), "memory": Quantity("64Mi")},
             limits={"memory": Quantity(MEMORY)},

@@ -70,6 +70,10 @@ Plain = dict[str, Any]
 _REQUESTS = {"cpu": Quantity("10m"), "memory": Quantity("64Mi")}
 _HTTPS = 443
 _KEYS = "webhook-cert"
+START_TRIES = 150
+"""Every two seconds: five minutes."""
+ANSWER_SECONDS = 5
+"""Instead of one, which a busy node may take."""
 RESTRICTED = "restricted"
 # What a namespace says of the pods that it takes.
 _ENFORCE, _WARN, _AUDIT = (
@@ -196,7 +200,8 @@ def _container(manager: Manager, program: DeploymentOptions) -> Container:
         env=(*_identity(program), *own),
         volume_mounts=(keys,) if manager.webhooks and program.given_keys else (),
         ports=tuple(ContainerPort(container_port=port, name=name) for name, port in ports.items()),
-        liveness_probe=Probe(http_get=HTTPGetAction(path="/healthz", port="probes")),
+        startup_probe=startup_probe("probes"),
+        liveness_probe=liveness_probe("probes"),
         readiness_probe=Probe(
             http_get=HTTPGetAction(path="/readyz", port="probes"), period_seconds=2
         ),
@@ -209,6 +214,25 @@ def _container(manager: Manager, program: DeploymentOptions) -> Container:
             capabilities=Capabilities(drop=("ALL",)),
         ),
     )
+
+
+def startup_probe(port: str) -> Probe:
+    """For a node that is busy: until it has started, no program is restarted for being slow."""
+    return Probe(
+        http_get=_health(port),
+        period_seconds=2,
+        timeout_seconds=ANSWER_SECONDS,
+        failure_threshold=START_TRIES,
+    )
+
+
+def liveness_probe(port: str) -> Probe:
+    """A program that does not answer three times in a row is restarted."""
+    return Probe(http_get=_health(port), timeout_seconds=ANSWER_SECONDS)
+
+
+def _health(port: str) -> HTTPGetAction:
+    return HTTPGetAction(path="/healthz", port=port)
 
 
 def _flags(manager: Manager, program: DeploymentOptions) -> Iterator[str]:

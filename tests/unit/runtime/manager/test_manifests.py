@@ -197,3 +197,10 @@ def test_roles_of_a_part_that_is_off_are_apart() -> None:
     assert (role["kind"], role["metadata"]["name"]) == ("Role", "keeper-secrets")
     assert role["metadata"]["namespace"] == binding["metadata"]["namespace"] == "vault"
     assert binding["subjects"][0]["namespace"] == "home"
+
+
+def test_a_program_that_starts_slowly_is_given_minutes_before_it_is_restarted() -> None:
+    container = _container(_manager())
+    probe = container["startupProbe"]
+    assert probe["httpGet"] == container["livenessProbe"]["httpGet"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] >= 300
