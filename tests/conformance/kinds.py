@@ -163,6 +163,44 @@ MUTATING = Sample(
     {"webhooks": [_HOOK]},
     namespaced=False,
 )
+_POLICY = {
+    "matchConstraints": {
+        "resourceRules": [
+            {
+                "operations": ["CREATE"],
+                "apiGroups": [""],
+                "apiVersions": ["v1"],
+                "resources": ["configmaps"],
+            }
+        ]
+    },
+    "validations": [{"expression": "object != null"}],
+    "paramKind": {"apiVersion": "v1", "kind": "Secret"},
+}
+VALIDATING_POLICY = Sample(
+    "validatingadmissionpolicies",
+    "ValidatingAdmissionPolicy",
+    "admissionregistration.k8s.io/v1",
+    {"spec": _POLICY},
+    namespaced=False,
+    status=True,
+)
+VALIDATING_BINDING = Sample(
+    "validatingadmissionpolicybindings",
+    "ValidatingAdmissionPolicyBinding",
+    "admissionregistration.k8s.io/v1",
+    {
+        "spec": {
+            "policyName": "none.example.com",
+            "validationActions": ["Deny"],
+            "paramRef": {
+                "selector": {"matchLabels": LABELS},
+                "parameterNotFoundAction": "Allow",
+            },
+        }
+    },
+    namespaced=False,
+)
 
 CONTROLLER = Sample(
     "replicationcontrollers",
@@ -237,5 +275,6 @@ SAMPLES = (
     CRON_JOB, CLAIM, VOLUME, LEASE, BUDGET, ENDPOINTS, SLICE, ACCOUNT, ROLE, BINDING, CLUSTER_ROLE,
     CLUSTER_BINDING, STORAGE_CLASS, PRIORITY_CLASS, NODE, REVISION, VALIDATING, MUTATING,
     CONTROLLER, POD_TEMPLATE, LIMIT_RANGE, QUOTA, NETWORK_POLICY, INGRESS, INGRESS_CLASS,
-    RUNTIME_CLASS, AUTOSCALER, OLD_AUTOSCALER, SIGNING_REQUEST,
+    RUNTIME_CLASS, AUTOSCALER, OLD_AUTOSCALER, SIGNING_REQUEST, VALIDATING_POLICY,
+    VALIDATING_BINDING,
 )  # fmt: skip

@@ -1,7 +1,8 @@
 """Which refusal comes first, where a write deserves two: the order of a write's steps.
 
     NamespaceLifecycle ─► mutating webhooks ─► escalation ─► validation ─► may an update create?
-    ─► LimitRanger and other validating plugins ─► validating webhooks ─► ResourceQuota ─► store
+    ─► LimitRanger and other validating plugins ─► validating policies ─► validating webhooks
+    ─► ResourceQuota ─► store
 
 Each check first sees that the later refusal is really due, then that the earlier one comes.
 """
@@ -17,6 +18,9 @@ import pytest_asyncio
 from conformance.controller_cluster import ControllerCluster
 from conformance.hooks import Hooks, deny, hooked
 from conformance.hooks import rule as matching
+from conformance.policies import Policies, validation
+from conformance.policies import constraints as policy_constraints
+from conformance.policies import rule as policy_rule
 from conformance.secured_server import RBAC, As, SecuredServer, rule
 from conformance.target import Target, decoded, until
 from unit.cluster.api import APPLY, JSON, MERGE, JsonObject, Requests
@@ -102,6 +106,15 @@ def role(*rules: JsonObject, name: str = "a") -> JsonObject:
 
 def lease(**spec: Any) -> JsonObject:
     return {"apiVersion": LEASES, "kind": "Lease", "metadata": {"name": "a"}, "spec": spec}
+
+
+@pytest_asyncio.fixture
+async def policies(cluster: ControllerCluster) -> AsyncIterator[Policies]:
+    found = Policies(cluster)
+    try:
+        yield found
+    finally:
+        await found.remove()
 
 
 @pytest_asyncio.fixture
@@ -201,6 +214,24 @@ async def test_what_is_above_a_limit_and_denied_is_above_the_limit(
     await refused(write, labelled(claim(), "b"), DENIED)
     await with_little_storage(cluster)
     await refused(write, labelled(claim(), "b"), LIMITED)
+
+
+async def test_a_policy_refuses_after_limits_and_before_webhooks_and_quotas(
+    cluster: ControllerCluster, hooks: Hooks, policies: Policies
+) -> None:
+    await without_ports(cluster)
+    await hooks.validating(hooks.hook(deny("no")), matching("services"))
+    write = writing(cluster, "create", cluster.path("services"))
+    await refused(write, service("NodePort"), DENIED)
+    rules = policy_constraints(policy_rule("services persistentvolumeclaims", "CREATE"))
+    await policies.install(validation("false", message="policy"), matchConstraints=rules)
+    await refused(write, service("NodePort"), "denied request: policy")
+    code, message = await write(labelled(service("NodePort"), UPPER))
+    assert (code, "metadata.labels: Invalid value" in message) == (422, True), message
+    claims = writing(cluster, "create", cluster.path("persistentvolumeclaims"))
+    await refused(claims, claim(), "denied request: policy")
+    await with_little_storage(cluster)
+    await refused(claims, claim(), LIMITED)
 
 
 @EVERY_WAY

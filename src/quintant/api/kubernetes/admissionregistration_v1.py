@@ -4,14 +4,32 @@
 
 from __future__ import annotations
 
-from quintant.api.meta import LabelSelector
+from quintant.api.meta import Condition, LabelSelector
 from quintant.core.object import Model, Object
 from quintant.core.resource import resource
+
+
+class AuditAnnotation(Model):
+    key: str = ""
+    value_expression: str = ""
+
+
+class ExpressionWarning(Model):
+    field_ref: str = ""
+    warning: str = ""
 
 
 class MatchCondition(Model):
     name: str = ""
     expression: str = ""
+
+
+class MatchResources(Model):
+    namespace_selector: LabelSelector | None = None
+    object_selector: LabelSelector | None = None
+    resource_rules: tuple[NamedRuleWithOperations, ...] = ()
+    exclude_resource_rules: tuple[NamedRuleWithOperations, ...] = ()
+    match_policy: str | None = None
 
 
 class WebhookClientConfig(Model):
@@ -45,6 +63,27 @@ class MutatingWebhookConfiguration(Object):
     webhooks: tuple[MutatingWebhook, ...] = ()
 
 
+class NamedRuleWithOperations(Model):
+    resource_names: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    api_groups: tuple[str, ...] = ()
+    api_versions: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    scope: str | None = None
+
+
+class ParamKind(Model):
+    api_version: str = ""
+    kind: str = ""
+
+
+class ParamRef(Model):
+    name: str = ""
+    namespace: str = ""
+    selector: LabelSelector | None = None
+    parameter_not_found_action: str | None = None
+
+
 class RuleWithOperations(Model):
     operations: tuple[str, ...] = ()
     api_groups: tuple[str, ...] = ()
@@ -58,6 +97,55 @@ class ServiceReference(Model):
     name: str = ""
     path: str | None = None
     port: int | None = None
+
+
+class TypeChecking(Model):
+    expression_warnings: tuple[ExpressionWarning, ...] = ()
+
+
+class ValidatingAdmissionPolicySpec(Model):
+    param_kind: ParamKind | None = None
+    match_constraints: MatchResources | None = None
+    validations: tuple[Validation, ...] = ()
+    failure_policy: str | None = None
+    audit_annotations: tuple[AuditAnnotation, ...] = ()
+    match_conditions: tuple[MatchCondition, ...] = ()
+    variables: tuple[Variable, ...] = ()
+
+
+class ValidatingAdmissionPolicyStatus(Model):
+    observed_generation: int = 0
+    type_checking: TypeChecking | None = None
+    conditions: tuple[Condition, ...] = ()
+
+
+@resource(
+    group="admissionregistration.k8s.io",
+    version="v1",
+    plural="validatingadmissionpolicies",
+    namespaced=False,
+    status=True,
+)
+class ValidatingAdmissionPolicy(Object):
+    spec: ValidatingAdmissionPolicySpec = ValidatingAdmissionPolicySpec()
+    status: ValidatingAdmissionPolicyStatus = ValidatingAdmissionPolicyStatus()
+
+
+class ValidatingAdmissionPolicyBindingSpec(Model):
+    policy_name: str = ""
+    param_ref: ParamRef | None = None
+    match_resources: MatchResources | None = None
+    validation_actions: tuple[str, ...] = ()
+
+
+@resource(
+    group="admissionregistration.k8s.io",
+    version="v1",
+    plural="validatingadmissionpolicybindings",
+    namespaced=False,
+)
+class ValidatingAdmissionPolicyBinding(Object):
+    spec: ValidatingAdmissionPolicyBindingSpec = ValidatingAdmissionPolicyBindingSpec()
 
 
 class ValidatingWebhook(Model):
@@ -82,3 +170,15 @@ class ValidatingWebhook(Model):
 )
 class ValidatingWebhookConfiguration(Object):
     webhooks: tuple[ValidatingWebhook, ...] = ()
+
+
+class Validation(Model):
+    expression: str = ""
+    message: str = ""
+    reason: str | None = None
+    message_expression: str = ""
+
+
+class Variable(Model):
+    name: str = ""
+    expression: str = ""

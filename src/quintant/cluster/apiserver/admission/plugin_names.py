@@ -24,7 +24,10 @@ SWITCHABLE = frozenset(
 )
 """Those that can be left out."""
 PERMANENT = frozenset(
-    {"NamespaceLifecycle", "MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"}
+    {
+        *("NamespaceLifecycle", "MutatingAdmissionWebhook"),
+        *("ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook"),
+    }
 )
 """Those that are always asked."""
 NEEDS_CONTROLLERS = frozenset({RESOURCE_QUOTA})

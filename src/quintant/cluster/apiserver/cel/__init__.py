@@ -24,7 +24,15 @@ from quintant.cluster.apiserver.cel.types import CelType
 from quintant.cluster.apiserver.cel.values import CelError
 from quintant.cluster.apiserver.offload.pool import inline_budget
 
-__all__ = ["CelError", "CompiledRule", "EvalResult", "TooExpensive", "Uncompilable", "compile_rule"]
+__all__ = [
+    "CelError",
+    "CompiledRule",
+    "EvalOutcome",
+    "EvalResult",
+    "TooExpensive",
+    "Uncompilable",
+    "compile_rule",
+]
 
 
 # What functions raise for a value that does not fit the type its schema declares: it may have been
@@ -49,10 +57,21 @@ class EvalResult:
 
 
 @dataclass(frozen=True, slots=True)
+class EvalOutcome:
+    """How a run ended, and what it cost, also if it failed."""
+
+    value: Any
+    cost: int
+    error: CelError | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CompiledRule:
     """An expression, ready to run."""
 
     type: str
+    output: CelType
+    """The same, with what it is made of."""
     uses: frozenset[str]
     """The names it mentions."""
     cost: int
@@ -61,12 +80,21 @@ class CompiledRule:
 
     def run(self, variables: Mapping[str, Any], limit: int) -> EvalResult:
         """Evaluate with variables; CelError if that fails, TooExpensive beyond a limit."""
+        outcome = self.attempt(variables, limit)
+        if outcome.error is not None:
+            raise outcome.error
+        return EvalResult(outcome.value, outcome.cost)
+
+    def attempt(self, variables: Mapping[str, Any], limit: int) -> EvalOutcome:
+        """Evaluate with variables; what it cost is known also if it failed."""
         hasty = inline_budget()
         run = Evaluation(dict(variables), limit if hasty is None else min(limit, hasty.left))
         try:
-            return EvalResult(self.step(run), run.cost)
+            return EvalOutcome(self.step(run), run.cost)
+        except CelError as error:
+            return EvalOutcome(None, run.cost, error)
         except _MISFITS:
-            raise CelError("no such overload") from None
+            return EvalOutcome(None, run.cost, CelError("no such overload"))
         finally:
             if hasty is not None:
                 hasty.spend(max(run.cost, RUN_COST))
@@ -83,4 +111,4 @@ def compile_rule(expression: str, variables: Mapping[str, CelType]) -> CompiledR
     except CelError as error:
         raise Uncompilable(f"program instantiation failed: {error}") from None
     uses = frozenset(names(checked.source.root))
-    return CompiledRule(str(checked.type), uses, estimate(checked), step)
+    return CompiledRule(str(checked.type), checked.type, uses, estimate(checked), step)

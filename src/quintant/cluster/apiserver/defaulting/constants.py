@@ -107,4 +107,11 @@ CONSTANTS: Mapping[str, Mapping[str, Any]] = {
     "admissionregistration.v1.MutatingWebhook": {**_WEBHOOK, "reinvocationPolicy": "Never"},
     "admissionregistration.v1.ServiceReference": {"port": 443},
     "admissionregistration.v1.RuleWithOperations": {"scope": "*"},
+    "admissionregistration.v1.NamedRuleWithOperations": {"scope": "*"},
+    "admissionregistration.v1.ValidatingAdmissionPolicySpec": {"failurePolicy": "Fail"},
+    "admissionregistration.v1.MatchResources": {
+        "matchPolicy": "Equivalent",
+        "namespaceSelector": {},
+        "objectSelector": {},
+    },
 }

@@ -1,9 +1,10 @@
-"""GuaranteedUpdate: writes and deletions with webhooks, tried again when another came first.
+"""GuaranteedUpdate: writes and deletions with admission, tried again when another came first.
 
-Where webhooks are asked, or what is written is large (quintant.cluster.apiserver.offload.pool), a
-write is no longer one step. When it comes to storing, the live object may be another one than the
-draft was made from; then everything begins anew, with a new draft, as in the loop of a real server
-(GuaranteedUpdate): a PUT for another state ends with 409, a patch is redone.
+Where policies or webhooks are asked, or what is written is large
+(quintant.cluster.apiserver.offload.pool), a write is no longer one step. When it comes to storing,
+the live object may be another one than the draft was made from; then everything begins anew, with a
+new draft, as in the loop of a real server (GuaranteedUpdate): a PUT for another state ends with
+409, a patch is redone.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.metadata_rules import set_namespace
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.offload.pool import Offload
+from quintant.cluster.apiserver.policy.validating import ValidatingPolicies
 from quintant.cluster.apiserver.webhooks.attributes import CREATE, DELETE, UPDATE, Attributes
 from quintant.cluster.apiserver.webhooks.dispatcher import WebhookDispatcher
 from quintant.cluster.apiserver.webhooks.registry import MatchedWebhook, WebhookRegistry
@@ -52,6 +54,7 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
     """The way of every change that somebody asks for."""
 
     registry: WebhookRegistry
+    policies: ValidatingPolicies
     offload: Offload
     webhooks: WebhookDispatcher
     objects: ObjectStore
@@ -92,11 +95,14 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         assigned = self.writes.assign(prepared)
         ready = await self.offload.run(partial(self.writes.validate, assigned), size)
         self.writes.check_admission(ready, options)
+        if self.policies.concern(target.kind, target.subresource, operation):
+            warnings = await self.policies.validate(draft_attributes(ready, options), size)
+            ready = replace(ready, warnings=(*ready.warnings, *warnings))
         if matched:
-            warnings = await self.webhooks.validate(
+            messages = await self.webhooks.validate(
                 _validating(matched), draft_attributes(ready, options)
             )
-            ready = replace(ready, warnings=(*ready.warnings, *warnings))
+            ready = replace(ready, warnings=(*ready.warnings, *messages))
         if (convert := target.kind.strategy.conversion.convert_for_write) is not None:
             await convert(ready.obj)
         return draft, ready
@@ -105,18 +111,18 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         self, target: ObjectRef, options: DeleteOptions, *, named: bool = True
     ) -> DeleteResult:
         """Delete an object unless a webhook refuses; `named` if the request was about it alone."""
-        matched = self.registry.matching(target.kind, target.subresource, DELETE)
+        reviews = self._reviews(target, DELETE)
         kept = replace(target, kind=target.kind.storage_kind or target.kind)
         convert = target.kind.strategy.conversion.convert_for_read
         if convert is not None:
             await convert((self.objects.get(target),))
-        while matched and self.deletes.needs_admission(kept, options):
+        while reviews and self.deletes.needs_admission(kept, options):
             entry = self.objects.get(target)
             if convert is not None:
                 await convert((entry,))
             old = stored_json.unpack(target.kind, entry)
             attributes = delete_attributes(target, old, options, named)
-            _, warnings = await self._review(matched, attributes)
+            _, warnings = await self._review(attributes)
             if self.objects.get(target).rv == entry.rv:
                 deleted = self.deletes.delete(kept, options)
                 return replace(deleted, warnings=tuple(warnings))
@@ -132,11 +138,10 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
     ) -> tuple[Any, list[str]]:
         """A document that does something, such as a Binding, after webhooks have seen it."""
         operation = CREATE if old is None else UPDATE
-        matched = self.registry.matching(target.kind, target.subresource, operation)
-        if not matched or not isinstance(sent, dict):
+        if not self._reviews(target, operation) or not isinstance(sent, dict):
             return sent, []
         attributes = document_attributes(target, document, sent, old, options)
-        reviewed, warnings = await self._review(matched, attributes)
+        reviewed, warnings = await self._review(attributes)
         return reviewed.obj, warnings
 
     async def _mutate(
@@ -166,13 +171,20 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         warnings += restore_managed_fields(after.obj, draft.obj)
         return replace(draft, obj=after.obj, warnings=(*draft.warnings, *warnings))
 
-    async def _review(
-        self, matched: Sequence[MatchedWebhook], attributes: Attributes
-    ) -> tuple[Attributes, list[str]]:
+    def _reviews(self, target: ObjectRef, operation: str) -> bool:
+        """Whether a policy or a webhook is to be asked about an operation."""
+        which = (target.kind, target.subresource, operation)
+        return self.policies.concern(*which) or bool(self.registry.matching(*which))
+
+    async def _review(self, attributes: Attributes) -> tuple[Attributes, list[str]]:
         """What is left of something that is not stored, after everybody was asked about it."""
+        which = (attributes.kind, attributes.sub, attributes.operation)
+        matched = self.registry.matching(*which)
         attributes, warnings = await self.webhooks.mutate(
             _mutating(matched), attributes, dict, lambda obj: None
         )
+        if self.policies.concern(*which):
+            warnings += await self.policies.validate(attributes)
         warnings += await self.webhooks.validate(_validating(matched), attributes)
         return attributes, warnings
 

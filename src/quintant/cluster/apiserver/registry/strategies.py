@@ -41,6 +41,7 @@ from quintant.cluster.apiserver.registry.prepare import (
 )
 from quintant.cluster.apiserver.validation import VALIDATORS, rbac
 from quintant.cluster.apiserver.validation.certificates import validate_request
+from quintant.cluster.apiserver.validation.policies import ADMISSION_POLICIES
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 
@@ -50,12 +51,14 @@ _CREATE_ON_UPDATE = {
 }
 _NO_UNCONDITIONAL_UPDATE = {
     *("customresourcedefinitions", "poddisruptionbudgets", "leases", "runtimeclasses"),
-    *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
+    *("validatingwebhookconfigurations", "mutatingwebhookconfigurations", *ADMISSION_POLICIES),
 }
 _STATUS_RESETS = {
     "deployments": frozenset({"labels"}),
     "pods": frozenset({"ownerReferences", "deletionTimestamp"}),
 }
+# A write of their status changes no metadata.
+_STATUS_ALONE = {"validatingadmissionpolicies"}
 _NO_GENERATION = {
     *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
     *("horizontalpodautoscalers", "resourcequotas", CSRS),
@@ -63,6 +66,7 @@ _NO_GENERATION = {
 # Without /status, and yet with a generation.
 _GENERATION = {
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
+    "validatingadmissionpolicybindings",
     *("endpointslices", "priorityclasses"),
     *("ingressclasses", "networkpolicies", "podtemplates"),
 }
@@ -105,7 +109,7 @@ _VALIDATE_NAME = {
 _METADATA_LAST = {"events", "poddisruptionbudgets"}
 _UNQUALIFIED_FINALIZERS = {
     *("customresourcedefinitions", "events", "leases", "poddisruptionbudgets", "runtimeclasses"),
-    *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
+    *("validatingwebhookconfigurations", "mutatingwebhookconfigurations", *ADMISSION_POLICIES),
 }
 _DEFAULTS = {
     **dict.fromkeys(("rolebindings", "clusterrolebindings"), rbac.default_binding),
@@ -151,6 +155,7 @@ def _update(plural: str) -> UpdateStrategy:
         prepare_for_update=PREPARE_FOR_UPDATE.get(plural),
         prepare_subresource=PREPARE_SUBRESOURCE if plural == CSRS else {},
         reset_fields=RESET_FIELDS if plural == CSRS else {},
+        status_updates_metadata=plural not in _STATUS_ALONE,
         status_resets=_STATUS_RESETS.get(plural, frozenset()),
     )
 

@@ -8,7 +8,7 @@
       pods, claims    LimitRanger; of claims PersistentVolumeClaimResize, too
       classes         Priority: one default
       requests        CertificateApproval, CertificateSigning, CertificateSubjectRestriction
-    at last         ResourceQuota, after the validating webhooks
+    at last         ResourceQuota, after validating policies and webhooks
 
 Service accounts, protection and quotas need controllers that make, release and count what is asked
 for; without them they are left out unless they are asked for, as a real server's are switched off
@@ -28,6 +28,7 @@ from quintant.cluster.apiserver.admission.plugins.namespace_lifecycle import (
     check_namespace,
 )
 from quintant.cluster.apiserver.admission.plugins.resource_quota import enforce_quota
+from quintant.cluster.apiserver.authorization.param_access import ParamAccess
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
@@ -45,6 +46,7 @@ class AdmissionChain(Struct, frozen=True):
 
     definitions: CrdLifecycle
     access: Access
+    params: ParamAccess
     context: AdmissionContext
     disabled: frozenset[str]
     """The plugins that are not asked."""
@@ -72,6 +74,7 @@ class AdmissionChain(Struct, frozen=True):
 
     def validate(self, draft: Draft, user: User) -> None:
         """Run the validating plugins, but for the quota: they refuse a draft that is valid."""
+        self.params.check(draft, user)
         self.access.check_signer(draft, user, self.disabled)
         self._run(VALIDATING, draft)
 

@@ -13,6 +13,7 @@ from quintant.cluster.apiserver.admission.plugins.namespace_lifecycle import (
     check_namespace,
     check_namespace_delete,
 )
+from quintant.cluster.apiserver.authorization.param_access import ParamAccess
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.handlers.admitted_write import AdmittedWrites
 from quintant.cluster.apiserver.handlers.create_only import CreateOnlyResources
@@ -30,6 +31,7 @@ from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import method_not_supported, resource_not_found
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Offload
+from quintant.cluster.apiserver.policy.validating import ValidatingPolicies
 from quintant.cluster.apiserver.reconcilers.clusterrole_aggregation import ClusterRoleAggregation
 from quintant.cluster.apiserver.reconcilers.crd_lifecycle import SERVER, CrdLifecycle
 from quintant.cluster.apiserver.reconcilers.event_ttl import EventTtl
@@ -44,6 +46,7 @@ from quintant.cluster.apiserver.webhooks.dialer import WebhookDialer
 from quintant.cluster.apiserver.webhooks.dispatcher import WebhookDispatcher
 from quintant.cluster.apiserver.webhooks.matcher import Matcher
 from quintant.cluster.apiserver.webhooks.registry import WebhookRegistry
+from quintant.cluster.apiserver.webhooks.selectors import SelectorMatcher
 from quintant.core.clock import Clock, Random
 
 
@@ -72,14 +75,22 @@ class HandlerChain:
         self._crds = CrdLifecycle(store, catalog, hub, clock, self._webhook_client, random)
         self._context, self._objects = AdmissionContext(store, random), ObjectStore(store)
         disabled = default_off(managed) if disabled_plugins is None else disabled_plugins
-        admission = AdmissionChain(self._crds, access, self._context, disabled)
+        params = ParamAccess(store, catalog, access.authorizer)
+        admission = AdmissionChain(self._crds, access, params, self._context, disabled)
         self._writes = Writes(self._objects, clock, random, admission)
         self._deletes = Deletes(self._objects, clock)
         self._webhooks = WebhookRegistry(store, catalog)
-        matcher = Matcher(store, access.authorizer.decide)
+        matcher = Matcher(SelectorMatcher(store), access.authorizer.decide)
         webhooks = WebhookDispatcher(self._webhook_client, matcher, random, offload)
+        self._policies = ValidatingPolicies(store, catalog, access.authorizer.decide, offload)
         admitted = AdmittedWrites(
-            self._webhooks, offload, webhooks, self._objects, self._writes, self._deletes
+            self._webhooks,
+            self._policies,
+            offload,
+            webhooks,
+            self._objects,
+            self._writes,
+            self._deletes,
         )
         self._create_only_resources = CreateOnlyResources(access, admitted, clock, random, offload)
         budgets = _builtin(catalog, "policy", "poddisruptionbudgets")
@@ -115,6 +126,7 @@ class HandlerChain:
         """Look at everything again whose consequences are drawn here: the store is another."""
         self._access.authorizer.forget()
         self._webhooks.forget()
+        self._policies.forget()
         self._event_ttl.reload()
         self._crds.reload()
         self._aggregation.reload()

@@ -22,6 +22,7 @@ from quintant.cluster.apiserver.validation.network_policies import POLICIES
 from quintant.cluster.apiserver.validation.nodes import NODES
 from quintant.cluster.apiserver.validation.pods.pods import validate_pod
 from quintant.cluster.apiserver.validation.pods.templates import TEMPLATES
+from quintant.cluster.apiserver.validation.policies import ADMISSION_POLICIES
 from quintant.cluster.apiserver.validation.priority_runtime_classes import CLASSES
 from quintant.cluster.apiserver.validation.secrets_configmaps import SECRETS_CONFIGMAPS
 from quintant.cluster.apiserver.validation.services import (
@@ -41,6 +42,7 @@ from quintant.core.errors import Cause
 
 VALIDATORS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]] = {
     **WORKLOADS,
+    **ADMISSION_POLICIES,
     **AUTOSCALERS,
     **INGRESSES,
     **JOBS,

@@ -11,41 +11,15 @@ from urllib.parse import quote, urlsplit
 from msgspec import Struct
 
 from quintant.cluster.apiserver.golang.url import clean_path
-from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector, from_object
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.webhooks.client_config import REVIEWS
 from quintant.cluster.apiserver.webhooks.match_conditions import CompiledCondition
+from quintant.cluster.apiserver.webhooks.rules import OperationRule, read_rule
 
-ANY = "*"
 FAIL, IGNORE = "Fail", "Ignore"
 """The failure policies: a webhook that cannot be asked refuses the change, or is left out."""
 _PORT = 443
-
-
-class WebhookRule(Struct, frozen=True):
-    """Which requests a webhook is for; `*` stands for all."""
-
-    operations: frozenset[str]
-    groups: frozenset[str]
-    versions: frozenset[str]
-    resources: tuple[tuple[str, str], ...]
-    """Each with its subresource."""
-    scope: str
-
-    def covers(self, kind: Kind, sub: str, operation: str) -> bool:
-        """Whether it is for an operation on a resource or one of its subresources."""
-        resource = kind.resource
-        return (
-            _listed(operation, self.operations)
-            and _listed(resource.group, self.groups)
-            and _listed(resource.version, self.versions)
-            and self.scope in (ANY, "Namespaced" if resource.namespaced else "Cluster")
-            and any(
-                name in (ANY, resource.plural) and below in (ANY, sub)
-                for name, below in self.resources
-            )
-        )
 
 
 class WebhookService(Struct, frozen=True):
@@ -71,7 +45,7 @@ class ConfiguredWebhook:
     name: str
     mutating: bool
     client: WebhookTarget
-    rules: tuple[WebhookRule, ...] = ()
+    rules: tuple[OperationRule, ...] = ()
     exact: bool = False
     """Only the very versions of the rules, not others of the same resource."""
     namespaces: Selector = EVERYTHING
@@ -93,7 +67,7 @@ def read_webhooks(configuration: JsonObject, *, mutating: bool) -> Iterator[Conf
             name=entry["name"],
             mutating=mutating,
             client=read_target(entry["clientConfig"]),
-            rules=tuple(map(_rule, entry.get("rules") or ())),
+            rules=tuple(map(read_rule, entry.get("rules") or ())),
             exact=entry.get("matchPolicy") == "Exact",
             namespaces=from_object(entry.get("namespaceSelector") or {}),
             objects=from_object(entry.get("objectSelector") or {}),
@@ -119,22 +93,3 @@ def read_target(config: Mapping[str, Any]) -> WebhookTarget:
     path = clean_path(quote(service.get("path") or ""))
     found = WebhookService(service["name"], service["namespace"], port)
     return WebhookTarget(f"{origin}{path}", bundle, found)
-
-
-def _rule(rule: JsonObject) -> WebhookRule:
-    return WebhookRule(
-        operations=frozenset(rule.get("operations") or ()),
-        groups=frozenset(rule.get("apiGroups") or ()),
-        versions=frozenset(rule.get("apiVersions") or ()),
-        resources=tuple(map(_split, rule.get("resources") or ())),
-        scope=rule.get("scope") or ANY,
-    )
-
-
-def _split(resource: str) -> tuple[str, str]:
-    name, _, sub = resource.partition("/")
-    return name, sub
-
-
-def _listed(item: str, items: frozenset[str]) -> bool:
-    return item in items or ANY in items

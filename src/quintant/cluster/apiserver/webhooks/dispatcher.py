@@ -15,7 +15,6 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.go_types.coerce import CoercionError
-from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import StatusError, internal_error, unknown_error
 from quintant.cluster.apiserver.meta.types import JsonObject
@@ -28,6 +27,10 @@ from quintant.cluster.apiserver.webhooks.configuration import IGNORE, Configured
 from quintant.cluster.apiserver.webhooks.matcher import Matcher
 from quintant.cluster.apiserver.webhooks.registry import MatchedWebhook
 from quintant.cluster.apiserver.webhooks.response import ReviewResponse, denied_by_webhook
+from quintant.cluster.apiserver.webhooks.versioned_attributes import (
+    convert_version,
+    versioned_object,
+)
 from quintant.core.clock import Random
 
 OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
@@ -121,12 +124,12 @@ class WebhookDispatcher:
         self, kind: Kind, attributes: Attributes, patch: Sequence[JsonObject], revise: Revise
     ) -> JsonObject:
         """An object after a webhook's patch, as the kind of the request."""
-        shown = await _converted(attributes, kind, attributes.obj) or {}
+        shown = await versioned_object(attributes, kind, attributes.obj) or {}
         written = msgspec.json.encode(shown)
         size = len(written) * len(patch)
         changed = await self._offload.run(partial(_patched, shown, written, patch), size)
         if kind is not attributes.kind:
-            changed = await _convert_version(kind, attributes.kind, changed)
+            changed = await convert_version(kind, attributes.kind, changed)
         return await self._offload.run(partial(revise, changed), len(written))
 
     async def _call(
@@ -138,7 +141,8 @@ class WebhookDispatcher:
         if not await self._offload.run(wants, 0):
             return None
         shown = [
-            await _converted(attributes, kind, obj) for obj in (attributes.obj, attributes.old)
+            await versioned_object(attributes, kind, obj)
+            for obj in (attributes.obj, attributes.old)
         ]
         try:
             answer = await self._caller.call(hook, request, *shown)
@@ -186,26 +190,3 @@ def _check_kind(changed: Any, before: JsonObject) -> None:
             f"({each.get('apiVersion')}.{each.get('kind')})" for each in (document, before)
         )
         raise unknown_error(f"converting {here} to {there}: unknown conversion")
-
-
-async def _converted(
-    attributes: Attributes, kind: Kind, obj: JsonObject | None
-) -> JsonObject | None:
-    """An object of the request as a version shows it; what subresources speak has only one."""
-    if (
-        obj is None
-        or kind is attributes.kind
-        or attributes.document is not attributes.kind.resource
-    ):
-        return obj
-    return await _convert_version(attributes.kind, kind, obj)
-
-
-async def _convert_version(source: Kind, target: Kind, obj: JsonObject) -> JsonObject:
-    """An object of one version as another shows it, with the metadata it has."""
-    if source.strategy.conversion.convert_for_write is not None:
-        await source.strategy.conversion.convert_for_write(obj)
-    entry = stored_json.pack(source, obj)
-    if target.strategy.conversion.convert_for_read is not None:
-        await target.strategy.conversion.convert_for_read((entry,))
-    return {**stored_json.unpack(target, entry), "metadata": obj["metadata"]}

@@ -6,28 +6,27 @@ what the user may do. CEL is loaded with the first condition.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.authorization.rbac import Decision
-from quintant.cluster.apiserver.meta.request_info import RequestInfo
-from quintant.cluster.apiserver.meta.user import AUTHENTICATED, User, service_account
-from quintant.cluster.apiserver.webhooks.attributes import Attributes
-
-if TYPE_CHECKING:
-    from quintant.cluster.apiserver.cel import CompiledRule
-    from quintant.cluster.apiserver.cel.authorization import AuthorizerCheck, CheckDecision
 from quintant.cluster.apiserver.validation.webhooks.match_conditions import (
     compile_match_condition,
-    request_types,
 )
+from quintant.cluster.apiserver.webhooks.activation import (
+    Budget,
+    Decide,
+    Evaluated,
+    Expression,
+    OutOfBudget,
+    activation,
+    evaluate,
+)
+from quintant.cluster.apiserver.webhooks.attributes import Attributes
 
 BUDGET = 2_500_000
 """What all conditions of a webhook may cost together: a real server's limit."""
-
-Decide = Callable[[User, RequestInfo], Decision]
 
 
 class MatchConditionError(Exception):
@@ -40,66 +39,29 @@ class CompiledCondition(Struct, frozen=True):
     expression: str
 
     @property
-    def program(self) -> CompiledRule:
-        return compile_match_condition(self.expression)
+    def program(self) -> Expression:
+        return Expression(self.expression, compile_match_condition(self.expression))
 
 
 def conditions_match(
     conditions: tuple[CompiledCondition, ...], attributes: Attributes, request: Any, decide: Decide
 ) -> bool:
     """Whether every condition holds; MatchConditionError if one fails and none is false."""
-    from quintant.cluster.apiserver.cel import CelError
+    variables = activation(attributes, request, decide)
+    expressions = [condition.program for condition in conditions]
+    try:
+        results = evaluate(expressions, variables, Budget(BUDGET))
+    except OutOfBudget as error:
+        raise MatchConditionError(str(error)) from None
+    return all_hold(results)
 
-    variables = _variables(attributes, request, decide)
-    budget, errors = BUDGET, []
-    for condition in conditions:
-        try:
-            outcome = condition.program.run(variables, budget)
-        except CelError as error:
-            errors.append(f"expression '{condition.expression}' resulted in error: {error}")
-            continue
-        budget -= outcome.cost
-        if outcome.value is not True:
-            return False
+
+def all_hold(results: Sequence[Evaluated | None]) -> bool:
+    """Whether every condition holds; MatchConditionError if one failed and none is false."""
+    known = [each for each in results if each is not None]
+    if any(each.value is False and not each.error for each in known):
+        return False
+    errors = list(dict.fromkeys(each.error for each in known if each.error))
     if errors:
         raise MatchConditionError(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
     return True
-
-
-def _variables(attributes: Attributes, request: Any, decide: Decide) -> dict[str, Any]:
-    from quintant.cluster.apiserver.cel.authorization import (
-        AuthorizerCheck,
-        CheckDecision,
-        authorizer,
-    )
-    from quintant.cluster.apiserver.cel.schemas import convert
-
-    def ruled(check: AuthorizerCheck) -> CheckDecision:
-        found = decide(_asker(attributes.user, check.account), _route(check))
-        return CheckDecision(found.allowed, found.reason)
-
-    resource = attributes.kind.resource
-    own = AuthorizerCheck(
-        ruled, group=resource.group, resource=resource.plural, sub=attributes.sub,
-        namespace=attributes.namespace, name=attributes.name,
-    )  # fmt: skip
-    return {
-        "object": attributes.obj,
-        "oldObject": attributes.old,
-        "request": convert(request, request_types()["request"]),
-        "authorizer": authorizer(ruled, own),
-    }
-
-
-def _asker(user: User, account: str) -> User:
-    if not account:
-        return user
-    *_, namespace, name = account.split(":")
-    return service_account(namespace, name).among(AUTHENTICATED)
-
-
-def _route(check: AuthorizerCheck) -> RequestInfo:
-    if check.path:
-        return RequestInfo(check.verb, check.path)
-    names = (check.resource, check.namespace, check.name, check.sub)
-    return RequestInfo(check.verb, "", check.group, "*", *names)

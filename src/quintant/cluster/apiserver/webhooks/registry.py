@@ -15,6 +15,7 @@ from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook, read_webhooks
+from quintant.cluster.apiserver.webhooks.rules import equivalent_kinds
 
 GROUP = "admissionregistration.k8s.io"
 MUTATING = "mutatingwebhookconfigurations"
@@ -78,7 +79,7 @@ class WebhookRegistry:
             return kind
         if hook.exact:
             return None
-        others = [each for each in self._catalog if each.table == kind.table and each is not kind]
+        others = equivalent_kinds(self._catalog, kind)
         for rule in hook.rules:
             for other in others:
                 if rule.covers(other, sub, operation):

@@ -20,6 +20,7 @@ from quintant.cluster.apiserver.response.printers import (
 )
 from quintant.cluster.apiserver.response.printers.age import duration
 
+_UNSET = "<unset>"
 _DEFAULT = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
@@ -86,6 +87,33 @@ def _decision(csr: JsonObject) -> str:
     return ",".join([*words, "Issued"] if status.get("certificate") else words)
 
 
+def _param_kind(policy: JsonObject) -> str:
+    kind = spec(policy).get("paramKind")
+    return _UNSET if kind is None else f"{kind['apiVersion']}/{kind['kind']}"
+
+
+def _param_ref(binding: JsonObject) -> str:
+    ref = spec(binding).get("paramRef") or {}
+    if name := ref.get("name"):
+        return f"{ref.get('namespace') or '*'}/{name}"
+    return _UNSET if ref.get("selector") is None else _printed_selector(ref["selector"])
+
+
+def _printed_selector(selector: JsonObject) -> str:
+    """A label selector as Go prints one."""
+    labels = sorted((selector.get("matchLabels") or {}).items())
+    pairs = (f"{key}: {value}," for key, value in labels)
+    terms = (
+        f"LabelSelectorRequirement{{Key:{each['key']},Operator:{each['operator']},"
+        f"Values:[{' '.join(each.get('values') or ())}],}},"
+        for each in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{''.join(pairs)}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{''.join(terms)}}},}}"
+    )
+
+
 CSR = Printer(
     (
         NAME,
@@ -143,6 +171,22 @@ DISRUPTION_BUDGET = Printer(
 )
 WEBHOOKS = Printer(
     (NAME, column("Webhooks", lambda each: len(each.get("webhooks") or ()), "integer"), AGE)
+)
+POLICY = Printer(
+    (
+        NAME,
+        column("Validations", lambda each: len(spec(each).get("validations") or ()), "integer"),
+        column("ParamKind", _param_kind),
+        AGE,
+    )
+)
+POLICY_BINDING = Printer(
+    (
+        NAME,
+        column("PolicyName", lambda each: spec(each).get("policyName", "")),
+        column("ParamRef", _param_ref),
+        AGE,
+    )
 )
 REVISION = Printer(
     (

@@ -57,6 +57,8 @@ _BUILTIN: Mapping[str, Printer] = {
     "runtimeclasses.node.k8s.io": misc.RUNTIME_CLASS,
     "priorityclasses.scheduling.k8s.io": misc.PRIORITY_CLASS,
     "storageclasses.storage.k8s.io": misc.STORAGE_CLASS,
+    "validatingadmissionpolicies.admissionregistration.k8s.io": misc.POLICY,
+    "validatingadmissionpolicybindings.admissionregistration.k8s.io": misc.POLICY_BINDING,
     "validatingwebhookconfigurations.admissionregistration.k8s.io": misc.WEBHOOKS,
     "mutatingwebhookconfigurations.admissionregistration.k8s.io": misc.WEBHOOKS,
 }

@@ -1,52 +1,75 @@
-"""validateMatchCondition: match conditions of webhooks, compiled with their variables.
+"""validateMatchConditions: match conditions of webhooks and policies, and their programs.
 
 The language is loaded with the first condition: nothing of `cel` is imported before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from quintant.cluster.apiserver.meta.field_errors import (
+    duplicate,
+    invalid,
+    invalid_each,
+    required,
+    too_many,
+)
+from quintant.cluster.apiserver.meta.names import qualified_name_errors
+from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.cluster.apiserver.validation.webhooks.environment import admission_types
+from quintant.core.errors import Cause
 
 if TYPE_CHECKING:
     from quintant.cluster.apiserver.cel import CompiledRule
-    from quintant.cluster.apiserver.cel.types import CelType
+
+MOST_CONDITIONS = 64
+REMEMBERED = 1024
+"""Programs that are kept: more than the webhooks of a cluster have."""
+
+Compile = Callable[[str], "CompiledRule"]
 
 
-@cache
+@lru_cache(REMEMBERED)
 def compile_match_condition(expression: str) -> CompiledRule:
     """The program of an expression; cel.Uncompilable if it makes no sense."""
     from quintant.cluster.apiserver.cel import compile_rule
 
-    return compile_rule(expression, request_types())
+    return compile_rule(expression, admission_types())
 
 
-@cache
-def request_types() -> Mapping[str, CelType]:
-    from quintant.cluster.apiserver.cel.authorization import AUTHORIZER
-    from quintant.cluster.apiserver.cel.schemas import escape
-    from quintant.cluster.apiserver.cel.types import ANY, BOOL, STRING, CelType, list_of, map_of
+def condition_causes(
+    conditions: Sequence[JsonObject], path: str, compiled: Compile
+) -> Iterator[Cause]:
+    """What is wrong with match conditions."""
+    if len(conditions) > MOST_CONDITIONS:
+        yield too_many(path, len(conditions), MOST_CONDITIONS)
+        return
+    names: set[str] = set()
+    for at, condition in enumerate(conditions):
+        item_path, name = f"{path}[{at}]", condition.get("name") or ""
+        expression = (condition.get("expression") or "").strip()
+        yield from _expression_causes(expression, f"{item_path}.expression", compiled)
+        if not name:
+            yield required(f"{item_path}.name")
+            continue
+        yield from invalid_each(f"{item_path}.name", name, qualified_name_errors(name))
+        if name in names:
+            yield duplicate(f"{item_path}.name", name)
+        names.add(name)
 
-    def structure(name: str, words: str, **fields: CelType) -> CelType:
-        """A structure with fields that are texts, by their names, and others."""
-        every = dict.fromkeys(words.split(), STRING) | fields
-        escaped = {escape(field): declared for field, declared in every.items()}
-        return CelType(f"kubernetes.{name}", fields=escaped)
 
-    texts = list_of(STRING)
-    kind = structure("GroupVersionKind", "group version kind")
-    resource = structure("GroupVersionResource", "group version resource")
-    user = structure("UserInfo", "username uid", groups=texts, extra=map_of(STRING, texts))
-    request = structure(
-        "AdmissionRequest",
-        "subResource requestSubResource name namespace operation",
-        kind=kind,
-        requestKind=kind,
-        resource=resource,
-        requestResource=resource,
-        userInfo=user,
-        dryRun=BOOL,
-        options=ANY,
-    )
-    return {"object": ANY, "oldObject": ANY, "request": request, "authorizer": AUTHORIZER}
+def _expression_causes(expression: str, path: str, compiled: Compile) -> Iterator[Cause]:
+    from quintant.cluster.apiserver.cel import Uncompilable
+
+    if not expression:
+        yield required(path)
+        return
+    try:
+        found = compiled(expression).type
+    except Uncompilable as error:
+        yield invalid(path, expression, str(error))
+        return
+    if found != "bool":
+        yield invalid(path, expression, f"must evaluate to bool but got {found}")

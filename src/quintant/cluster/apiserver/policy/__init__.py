@@ -1,0 +1,10 @@
+"""Admission policies: expressions of the cluster's own that refuse or warn of a change.
+
+    match_resources   what a policy is about        policy_source   policies with their bindings
+    params            the objects a binding names   composition     variables, when first used
+    policy_matcher    which policies are due        validator       one policy, evaluated
+    validating        all of them, and their verdict
+
+Without a policy that is bound a write is not delayed by so much as a turn of the loop. A policy
+holds from the moment at which it is stored; a real server needs up to a second.
+"""
