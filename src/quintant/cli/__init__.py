@@ -25,7 +25,8 @@ __all__ = ["COMMANDS", "main"]
 
 COMMANDS = {
     "agent": "Run a program that pods are made of.",
-    "check": "Say whether the objects of a data directory are what was written.",
+    "check": "Name the objects of a data directory that are damaged.",
+    "clusters": "List the clusters that were started with a name.",
     "completion": "Print the completion script of a shell.",
     "console": "Show a cluster on a web page, live.",
     "cosmos": "Look at what a change of a CosmosFullNode would do.",
@@ -33,6 +34,7 @@ COMMANDS = {
     "demo": "Show every operator at work on an embedded cluster.",
     "describe": "Show objects in full, and what happened to them.",
     "doctor": "Say what is wrong with this set-up, and what to do.",
+    "down": "Stop a cluster that was started with a name.",
     "envtest": "Stand in for the etcd and kube-apiserver of envtest.",
     "explore": "Disturb scenarios at every point, each in a run of its own.",
     "finalizers": "Let objects go that wait for a controller which is no more.",
@@ -44,13 +46,13 @@ COMMANDS = {
     "new": "Make a project with a controller that runs, in a new folder.",
     "operator": "Run one of Quintant's own operators until Ctrl-C.",
     "run": "Run the controllers of a module or file until Ctrl-C.",
-    "up": "Run an embedded cluster until Ctrl-C.",
+    "up": "Run an embedded cluster until Ctrl-C, or in the background.",
 }
 
 HELP_OPTIONS = ["-h", "--help"]
 
 _ROOMS = {
-    "cluster": ("check", "demo", "up"),
+    "cluster": ("check", "clusters", "demo", "down", "up"),
     "envtest": ("envtest",),
     "look": ("console", "describe", "get", "logs"),
     "operators": ("agent", "cosmos", "crd", "infra", "klight", "manifests", "operator", "run"),

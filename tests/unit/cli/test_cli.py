@@ -61,6 +61,8 @@ def test_completion_offers_the_commands() -> None:
     words = {"COMP_WORDS": "quintant c", "COMP_CWORD": "1", "_QUINTANT_COMPLETE": "bash_complete"}
     result = CliRunner().invoke(main, prog_name="quintant", env=words)
     assert result.stdout.split() == [
+        "plain,check",
+        "plain,clusters",
         "plain,completion",
         "plain,console",
         "plain,cosmos",

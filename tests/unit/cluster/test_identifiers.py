@@ -35,6 +35,8 @@ OURS = {
     "host/yaml_file.py",
     "instance/check_documents.py",
     "instance/cluster.py",
+    "instance/readiness.py",
+    "instance/records.py",
     "instance/renumber.py",
     "kubelet/cluster_access.py",
     "kubelet/container/images.py",

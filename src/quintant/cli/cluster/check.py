@@ -1,4 +1,4 @@
-"""`quintant check`: whether the objects of a data directory are what was written."""
+"""`quintant check`: which objects of a data directory are not what was written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from quintant.cluster.instance.check_documents import examine_cluster
 @click.command("check")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 def command(folder: Path) -> None:
-    """Say whether the objects of a data directory are what was written.
+    """Name the objects of a data directory that are damaged.
 
     DIR is the --data-dir of a cluster that does not run; nothing in it is changed. Every object
     that is damaged is named, and the exit code is 1.

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import click
-from msgspec import Struct
 
-from quintant.cli.cluster.kubectl import kubectl_advice
-from quintant.cli.cluster.signals import stop_event
+from quintant.cli.cluster.detach import connection_words, export_line, start_detached
+from quintant.cli.cluster.serve_cluster import UpOptions, serve_cluster
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors
 from quintant.cluster.common.labels import NODE
 from quintant.cluster.common.node_heartbeat import (
@@ -21,30 +18,33 @@ from quintant.cluster.common.node_heartbeat import (
     HeartbeatTimes,
 )
 from quintant.cluster.host.command_line import hide_arguments
-from quintant.cluster.instance.cluster import (
-    USUAL,
-    Cluster,
-    ClusterConfig,
-    persistent,
-    run_cluster,
-    save_kubeconfig,
-)
-from quintant.cluster.instance.kubeconfig import usual_path
+from quintant.cluster.instance.cluster import USUAL, ClusterConfig
+from quintant.cluster.instance.records import DEFAULT, ClusterRecords
 from quintant.cluster.kubelet.container.images import load_image_table as programs
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load_stages
 from quintant.core.address import BindAddress
-from quintant.core.gc import freeze_heap, gc_disabled
 from quintant.core.options import DURATION
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe import logs
-from quintant.version import KUBERNETES
 
 
 @click.command("up")
 @click.option(
-    "--listen", default=str(USUAL), show_default=True, help="host:port; port 0 is any free one."
+    "--name",
+    default="",
+    help="What `quintant clusters` lists it as and `quintant down` stops.",
+)
+@click.option(
+    "--detach",
+    is_flag=True,
+    help=f"Run in the background, under the name {DEFAULT} if none is given.",
+)
+@click.option(
+    "--listen",
+    default="",
+    help=f"host:port, else {USUAL}, or any free port for a named cluster if that is taken.",
 )
 @click.option(
     "--data-dir", type=click.Path(path_type=Path), help="Keep everything here; else in memory."
@@ -82,7 +82,11 @@ from quintant.version import KUBERNETES
 @click.option("--allow-host-path", is_flag=True, help="Let pods mount any folder of this machine.")
 @click.option("--no-node", is_flag=True, help="Run no pods as processes: all are simulated.")
 @click.option("--api-only", is_flag=True, help="Run no controllers: nothing becomes of objects.")
+@click.pass_context
 def command(
+    context: click.Context,
+    name: str,
+    detach: bool,
     listen: str,
     data_dir: Path | None,
     power_safe: bool,
@@ -99,7 +103,7 @@ def command(
     no_node: bool,
     api_only: bool,
 ) -> None:
-    """Run an embedded cluster until Ctrl-C.
+    """Run an embedded cluster until Ctrl-C, or in the background.
 
     It speaks the Kubernetes API with TLS and roles: for laptops, demos and tests, never for
     production. With a data directory the next start goes on where this one ends, however it ends.
@@ -110,6 +114,8 @@ def command(
         raise click.UsageError("--salvage needs --data-dir")
     if kubeconfig and print_kubeconfig:
         raise click.UsageError("--kubeconfig and --print-kubeconfig exclude each other")
+    if detach and print_kubeconfig:
+        raise click.UsageError("--detach and --print-kubeconfig exclude each other")
     if nodes < 0 or zones < 1:
         raise click.UsageError("--nodes is at least 0, and --zones at least 1")
     if process_nodes and (no_node or api_only):
@@ -117,7 +123,7 @@ def command(
     # Both lead to the administrator's key, and pods read command lines.
     hide_arguments([str(path) for path in (kubeconfig, data_dir) if path])
     plan = ClusterConfig(
-        BindAddress.parse(listen),
+        BindAddress.parse(listen) if listen else USUAL,
         controllers=not api_only,
         fleet=None if api_only else Fleet(nodes, zones),
         stages=load_stages(stages) if stages else (),
@@ -130,12 +136,23 @@ def command(
         ),
         times=parse_grace(node_grace),
     )
+    if detach:
+        _detach(name or DEFAULT, context)
+        return
     # What the parts of a cluster say in passing is not what its user asked for.
     logs.configure(level="error")
     if salvage and data_dir:
         _salvage(data_dir)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(_up(plan, UpOptions(data_dir, power_safe, kubeconfig, print_kubeconfig)))
+        wishes = UpOptions(data_dir, power_safe, kubeconfig, print_kubeconfig, name, not listen)
+        with wishes.claimed():
+            runner.run(serve_cluster(plan, wishes))
+
+
+def _detach(name: str, context: click.Context) -> None:
+    record = start_detached(name, context)
+    click.echo(connection_words(name, record, ClusterRecords(os.environ).log_of(name)), err=True)
+    click.echo(export_line(record))
 
 
 def _salvage(folder: Path) -> None:
@@ -173,54 +190,3 @@ def parse_grace(text: str) -> HeartbeatTimes:
             f"--node-grace {text}: expected a duration of {SHORTEST_SECONDS:g}s or more, as 5s"
         )
     return HeartbeatTimes(seconds)
-
-
-class UpOptions(Struct, frozen=True):
-    """What the command line asks for, beside what the cluster itself is."""
-
-    folder: Path | None
-    power: bool
-    kubeconfig: Path | None
-    printed: bool
-
-    def path(self, port: int) -> Path:
-        """Where the kubeconfig goes."""
-        usual = self.folder / "kubeconfig" if self.folder else usual_path(os.environ, port)
-        return self.kubeconfig or usual
-
-
-async def _up(plan: ClusterConfig, wishes: UpOptions) -> None:
-    stopped = stop_event()
-    async with AsyncExitStack() as stack:
-        with gc_disabled():
-            if wishes.folder:
-                store = persistent(plan, wishes.folder, power=wishes.power)
-                plan = await stack.enter_async_context(store)
-            cluster = await stack.enter_async_context(run_cluster(plan))
-            freeze_heap()
-        way = _way(cluster, wishes)
-        click.echo(_connection_hint(cluster, wishes.folder), err=True)
-        if advice := kubectl_advice():
-            click.echo(advice, err=True)
-        click.echo(way)
-        await stopped.wait()
-    click.echo("stopped", err=True)
-
-
-def _way(cluster: Cluster, wishes: UpOptions) -> str:
-    """The way in, or how to use the file it was written to."""
-    if wishes.printed:
-        return cluster.kubeconfig.reveal().decode().rstrip()
-    path = wishes.path(cluster.address.port).absolute()
-    save_kubeconfig(cluster, path)
-    return f"export KUBECONFIG={shlex.quote(str(path))}"
-
-
-def _connection_hint(cluster: Cluster, folder: Path | None) -> str:
-    message = f"serving Kubernetes {KUBERNETES} at {cluster.url}, in {folder or 'memory'}"
-    if cluster.private:
-        return f"{message}, for this machine only"
-    return (
-        f"{message}\nwarning: {cluster.address} can be reached from other machines; "
-        "whoever has the kubeconfig may do everything"
-    )

@@ -51,10 +51,14 @@ def write_kubeconfig(way: Sensitive[bytes], path: Path) -> None:
 
 def usual_path(environ: Mapping[str, str], port: int) -> Path:
     """Where the kubeconfig of a cluster on a port belongs: a folder for what lasts a while."""
+    return runtime_folder(environ) / f"kubeconfig-{port}"
+
+
+def runtime_folder(environ: Mapping[str, str]) -> Path:
+    """Where a user's clusters keep what lasts as long as they do."""
     home = Path(environ.get("HOME") or Path.home())
     state = environ.get("XDG_STATE_HOME") or home / ".local" / "state"
-    folder = Path(environ.get("XDG_RUNTIME_DIR") or state) / "quintant"
-    return folder / f"kubeconfig-{port}"
+    return Path(environ.get("XDG_RUNTIME_DIR") or state) / "quintant"
 
 
 def _ours(path: Path) -> bool:
