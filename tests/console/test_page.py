@@ -33,6 +33,10 @@ RUN_AXE = """async (rules) => {
     `${each.id}: ${each.nodes.map((node) => `${node.html} ${node.failureSummary}`).join("; ")}`);
 }"""
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+CURRENT_IN_SIGHT = """(() => {
+  const { left, right } = document.querySelector("#nav [aria-current]").getBoundingClientRect();
+  return left >= 0 && right <= innerWidth;
+})()"""
 SIZES = """["resource", "navigation"].flatMap((kind) => performance.getEntriesByType(kind))
   .reduce((sum, each) => sum + each.encodedBodySize, 0)"""
 
@@ -71,6 +75,8 @@ async def test_every_view_fits_360_pixels_and_is_accessible_there(
             await settled(looking, path)
             assert await looking.page.evaluate(OVERFLOW) <= 0, name
             assert await violations(looking) == [], name
+            await looking.page.locator("#nav a[href='/systems/shifu']").wait_for(state="attached")
+            assert name == "object" or await looking.page.evaluate(CURRENT_IN_SIGHT), name
 
 
 async def test_the_theme_is_the_systems_unless_another_is_chosen(

@@ -19,7 +19,7 @@ from quintant.api.rbac import (
 )
 from quintant.client.rest import Rest
 from quintant.cluster.apiserver.meta.user import User
-from quintant.console.console import ConsoleOptions, choose_authenticator
+from quintant.console.console import LIMITS, ConsoleOptions, choose_authenticator
 from quintant.console.server.access import (
     REVIEW_SECONDS,
     SESSION_SECONDS,
@@ -109,6 +109,20 @@ async def test_there_are_only_so_many_viewers(cluster: InProcessCluster) -> None
         await asyncio.sleep(1)
         assert events_of(line.got)
         line.hang_up()
+
+
+async def test_a_thousand_connections_that_say_nothing_are_cut_and_others_are_served(
+    cluster: InProcessCluster,
+) -> None:
+    async with running_console(cluster) as console:
+        lines = [console.server.dial() for _ in range(1000)]
+        for line in lines[::2]:
+            line.send(b"GET /api/topics/overview HTTP/1.1\r\n")
+        await asyncio.sleep(1)
+        assert (await console.get("/api/topics/overview")).status == 200
+        await asyncio.sleep(LIMITS.first_seconds + 1)
+        assert all(line.closed for line in lines)
+        assert (await console.get("/api/topics/overview")).status == 200
 
 
 async def test_it_does_not_start_where_others_reach_it_and_nobody_is_asked(

@@ -18,7 +18,7 @@ export function createCoordinates() {
     svg("path", { d: `M${x(at / LINES)} ${PAD}V${HEIGHT - PAD}` }), svg("path", { d: `M${PAD} ${y(at / LINES)}H${WIDTH - PAD}` }),
   ]).flat());
   const [links, cells, nodes, devices] = ["links", "cells", "nodes", "devices"].map((name) => svg("g", { class: `map-${name}` }));
-  const corners = svg("g", { class: "map-corners", "aria-hidden": "true" }, svg("text", { x: PAD, y: HEIGHT - 18 }), svg("text", { x: WIDTH - PAD, y: 32, "text-anchor": "end" }));
+  const corners = svg("g", { class: "map-corners", "aria-hidden": "true" }, svg("text", { x: 4, y: HEIGHT - 3 }), svg("text", { x: WIDTH - PAD, y: 32, "text-anchor": "end" }));
   const drawing = svg("svg", { class: "map", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": "Map by coordinates" }, grid, links, cells, nodes, devices, corners);
   const told = h("p", { class: "empty" });
   const element = h("div", { class: "card map-card", hidden: "" }, drawing, told);

@@ -68,8 +68,9 @@ let shownCurrent = "";
 /** On a narrow page the navigation is a line that scrolls: what is current has to be in sight. */
 function showCurrent() {
   const link = byId("nav").querySelector("[aria-current]");
-  if (!link || shownCurrent === location.pathname) return;
-  shownCurrent = location.pathname;
+  const shown = `${location.pathname} ${byId("nav").children.length}`; // more items move it
+  if (!link || shownCurrent === shown) return;
+  shownCurrent = shown;
   const line = link.closest("nav");
   line.scrollLeft = link.offsetLeft - (line.clientWidth - link.offsetWidth) / 2;
 }
