@@ -1,8 +1,8 @@
 """The sample of every operator, on nodes that are there already.
 
 Two are the demo's own. A chain is shown without copies of its volumes, for which a cluster needs
-a CSI driver; devices without the nodes that only the embedded cluster can make of an object; and
-the simulator that makes clusters has an image with what that needs.
+a CSI driver, and without load balancers; devices without the nodes that only the embedded cluster
+can make of an object; and the simulator that makes clusters has an image with what that needs.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ def sample_of(operator: str) -> Sample:
     """The sample of an operator, as it can be applied to any cluster."""
     sample: Sample = import_module(f"quintant.operators.{operator}.sample").SAMPLE
     if operator == "cosmos":
-        return replace(sample, manifests=(full_node(),))
+        return replace(sample, manifests=(_without_load_balancers(full_node()),))
     if operator == "shifu":
         settings = {name: value for name, value in sample.settings.items() if "EDGEMAP" in name}
         manifests = (*programs(), *connected_devices())
@@ -53,6 +53,11 @@ def sample_of(operator: str) -> Sample:
     if operator == "infra":
         return replace(sample, manifests=tuple(map(_making_clusters, sample.manifests)))
     return sample
+
+
+def _without_load_balancers(chain: dict[str, Any]) -> dict[str, Any]:
+    """A chain whose nodes wait for no address from outside, which nothing here would give them."""
+    return {**chain, "spec": {**chain["spec"], "service": {"maxP2PExternalAddresses": 0}}}
 
 
 def _making_clusters(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
