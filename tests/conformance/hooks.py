@@ -228,6 +228,8 @@ async def hooked(target: Target) -> AsyncIterator[Hooks]:
 
 def _apart(entry: JsonObject) -> JsonObject:
     """An entry that does not see probes."""
+    if all(each["operations"] == ["CONNECT"] for each in entry["rules"]):
+        return entry
     selector = dict(entry.get("objectSelector") or {})
     without = {"key": PROBE, "operator": "DoesNotExist"}
     expressions = [*(selector.get("matchExpressions") or ()), without]

@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
+from base64 import b64decode
+from contextlib import AsyncExitStack
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import patience
-from node.node_fixture import PATIENCE_SECONDS, alive, children, tell, vanished
+from node.node_fixture import INSPECTOR, PATIENCE_SECONDS, alive, children, tell, vanished
 from node.up_program import run_pod, up
 from quintant import Config
 from quintant.api.core import Pod
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
+from quintant.cluster.kubelet.container.images import ImageProgram
 from quintant.runtime.cache.client import Client
+from testbeds.exec_client import exec_client
 
 
 def left(folder: Path) -> list[Path]:
@@ -90,3 +95,29 @@ async def test_pods_go_on_where_a_kept_cluster_was_killed(tmp_path: Path) -> Non
     assert pod.status.pod_ip.split(".")[2:] == before["status"]["podIP"].split(".")[2:]
     assert pod.status.container_statuses[0].last_state.terminated is not None
     shutil.rmtree(tmp_path / "data")
+
+
+async def test_a_cluster_that_is_killed_takes_the_commands_of_clients_with_it(
+    tmp_path: Path,
+) -> None:
+    shell = ImageProgram(image=INSPECTOR.image, command="*")
+    with up(tmp_path, programs=(INSPECTOR, shell)) as process:
+        await run_pod(tmp_path / "kubeconfig")
+        kubeconfig = msgspec.json.decode((tmp_path / "kubeconfig").read_bytes())
+        entry = kubeconfig["clusters"][0]["cluster"]
+        authority = b64decode(entry["certificate-authority-data"]).decode()
+        certificate = tmp_path / "client.pem"
+        user = kubeconfig["users"][0]["user"]
+        parts = (user["client-certificate-data"], user["client-key-data"])
+        certificate.write_bytes(b"".join(map(b64decode, parts)))
+        command = ("sh", "-c", "echo $$; exec sleep 100000")
+        pids = []
+        async with AsyncExitStack() as stack:
+            for tty in (False, True):
+                opened = exec_client(
+                    entry["server"], authority, "", "a", command, tty=tty, certificate=certificate
+                )
+                client = await stack.enter_async_context(opened)
+                pids.append(int(await client.until(b"\n")))
+            process.kill()
+            await vanished(*pids)

@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from quintant import Config
 from quintant.api.core import Pod
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
+from quintant.cluster.kubelet.container.images import ImageProgram
 from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.runtime.cache.client import Client
 from unit.cluster.api import PODS, JsonObject, Requests
@@ -26,10 +27,12 @@ UP = [sys.executable, "-m", "quintant", "up", "--listen", "127.0.0.1:0"]
 
 
 @contextmanager
-def up(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def up(
+    folder: Path, *arguments: str, programs: Sequence[ImageProgram] = (INSPECTOR,)
+) -> Iterator[subprocess.Popen[str]]:
     """A cluster as a program of its own, with its temporary files in a folder."""
     table = folder / "images.yaml"
-    table.write_bytes(msgspec.json.encode({"images": [INSPECTOR]}))
+    table.write_bytes(msgspec.json.encode({"images": programs}))
     files = ["--kubeconfig", str(folder / "kubeconfig"), "--images", str(table)]
     command = die_with_parent([*UP, *files, *arguments])
     environ = {**os.environ, "TMPDIR": str(folder)}

@@ -1,13 +1,15 @@
-"""What a server responds: a whole body, or one that continues."""
+"""What a server responds: a whole body, one that continues, or another protocol."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from functools import lru_cache
 from http import HTTPStatus
 
 import msgspec
+
+from quintant.http.connection import Connection
 
 TEXT = {"content-type": "text/plain; charset=utf-8"}
 _BODYLESS = (204, 304)
@@ -55,6 +57,20 @@ class StreamingResponse(msgspec.Struct, frozen=True):
         return _encode_head(
             self.status, self.headers, "Transfer-Encoding: chunked\r\n" if chunked else sized, close
         )
+
+
+class UpgradeResponse(msgspec.Struct, frozen=True):
+    """101: from here on the connection speaks another protocol, and ends with it."""
+
+    serve: Callable[[Connection], Awaitable[None]]
+    """Has the connection to itself. Disconnected may come out of it."""
+    headers: Mapping[str, str] = {}
+    on_close: Callable[[], None] = lambda: None
+    """Called when it ends, however it ends."""
+
+    def encode_head(self) -> bytes:
+        """The head as it goes over the wire."""
+        return _encode_head(101, {**self.headers, "Connection": "Upgrade"}, "", close=False)
 
 
 def text_response(text: str, status: int = 200, **headers: str) -> Response:

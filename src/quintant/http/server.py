@@ -1,8 +1,9 @@
 """One request after another: from a socket to a handler, and its response back.
 
-A handler gets a `Request` and gives a `Response`, or a `StreamingResponse` that continues. It is
-cancelled when its client leaves. A request that cannot be read ends its connection: it is not known
-where the next one would begin. Without TLS, what comes in over loopback must not be for a foreign
+A handler gets a `Request` and gives a `Response`, a `StreamingResponse` that continues, or an
+`UpgradeResponse`, after which the connection is another protocol's. It is cancelled when its client
+leaves. A request that cannot be read ends its connection: it is not known where the next one would
+begin. Without TLS, what comes in over loopback must not be for a foreign
 Host (`quintant.http.hosts`); with TLS the certificate sees to that. What a page of another site
 asks is refused by every server, unless it says that it only shows.
 """
@@ -23,14 +24,15 @@ from quintant.http.connections import Connections
 from quintant.http.head import ProtocolError, RequestHead
 from quintant.http.hosts import FORBIDDEN, MISDIRECTED, foreign, from_another_site
 from quintant.http.request import Request, RequestLimits, linger, next_request
-from quintant.http.response import Response, StreamingResponse, error_response
+from quintant.http.response import Response, StreamingResponse, UpgradeResponse, error_response
 
 BACKLOG = 1024
 """Connections that may wait to be accepted: a whole fleet comes back at once."""
 GOODBYE_SECONDS = 1.0
 """For responses under way when a server stops."""
 
-Handler = Callable[[Request], Awaitable[Response | StreamingResponse]]
+_Answer = Response | StreamingResponse | UpgradeResponse
+Handler = Callable[[Request], Awaitable[_Answer]]
 _log = logging.getLogger(__name__)
 
 
@@ -118,13 +120,16 @@ class Server:
         response = await self._respond(request)
         if isinstance(response, StreamingResponse):
             return await self._stream(request, response)
+        if isinstance(response, UpgradeResponse):
+            await _upgrade(connection, response)
+            return False
         close = self._last(request)
         await connection.write(response.encode(close, request.method == "HEAD"))
         if not request.body_complete:
             await linger(connection, self._limits.linger_seconds)
         return not close
 
-    async def _respond(self, request: Request) -> Response | StreamingResponse:
+    async def _respond(self, request: Request) -> _Answer:
         try:
             return await self._handler(request)
         except (Disconnected, ProtocolError):
@@ -187,6 +192,15 @@ async def _send_body(connection: Connection, response: StreamingResponse, chunke
                     await _wait_for_room(connection, response.write_timeout)
     if chunked:
         connection.send(LAST_CHUNK)
+
+
+async def _upgrade(connection: Connection, response: UpgradeResponse) -> None:
+    """Let another protocol have a connection."""
+    try:
+        await connection.write(response.encode_head())
+        await response.serve(connection)
+    finally:
+        response.on_close()
 
 
 async def _wait_for_room(connection: Connection, seconds: float) -> None:

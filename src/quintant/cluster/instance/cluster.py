@@ -95,6 +95,7 @@ async def run_cluster(
         server, node = site.server, await site.node(stack)
         if node is not None:
             server.logs.providers.extend(node.logs)
+            server.streams.runtimes.extend(node.runtimes)
         if config.fleet is not None:
             server.metrics.open()
         for component in site.components(node):

@@ -27,13 +27,20 @@ from quintant.api.core import (
 from quintant.api.meta import ObjectReference
 from quintant.api.pod import Pod
 from quintant.cluster.apiserver.kubelet_client.log_provider import LogOptions, LogsUnavailable
-from quintant.cluster.kubelet.container.run import PodEvent
+from quintant.cluster.apiserver.kubelet_client.streaming_runtime import (
+    ContainerNotFound,
+    ExecError,
+    ExecOptions,
+    ExecProcess,
+)
+from quintant.cluster.kubelet.container.run import ContainerRun, PodEvent
 from quintant.cluster.kubelet.logs.tail import read_log
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.pod.plan import PodStage
 from quintant.cluster.kubelet.pod.sandbox import Sandbox
 from quintant.cluster.kubelet.pod.status import state_of, status_of
 from quintant.cluster.kubelet.pod.worker import PodWorker
+from quintant.cluster.kubelet.process.protocols import StartError
 from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.manager.manager import Manager
@@ -116,6 +123,22 @@ class Kubelet:
             )
         return read_log(log, options)
 
+    def check_container(self, uid: str, container: str) -> None:
+        self._run_of(uid, container)
+
+    async def exec(self, uid: str, container: str, options: ExecOptions) -> ExecProcess:
+        try:
+            return await self._run_of(uid, container).exec(self._group, options)
+        except StartError as error:
+            raise ExecError(str(error)) from error
+
+    def _run_of(self, uid: str, container: str) -> ContainerRun:
+        worker = None if self.closed else self.workers.get(uid)
+        found = worker.sandbox.running.get(container) if worker is not None else None
+        if found is None:
+            raise ContainerNotFound(f'container not found ("{container}")')
+        return found
+
     def stop_starting(self) -> None:
         """Start nothing any more: the node is about to go away."""
         self.closed = True
@@ -125,12 +148,15 @@ class Kubelet:
         self.stop_starting()
         for box in self.sandboxes():
             for each in box.running.values():
+                each.end_sessions()
                 each.kill()
 
     async def close(self) -> None:
         """End every program, first as it wishes, then by force; remove every folder."""
         self.stop_starting()
         running = [each for box in self.sandboxes() for each in box.running.values()]
+        for each in running:
+            each.end_sessions()
         for number in (SIGTERM, SIGKILL):
             tasks = [each.supervising for each in running if each.supervising is not None]
             for each in running:

@@ -17,6 +17,7 @@ from stat import S_ISDIR
 from msgspec import Struct
 
 from quintant.cluster.apiserver.kubelet_client.log_provider import LogProvider
+from quintant.cluster.apiserver.kubelet_client.streaming_runtime import StreamingRuntime
 from quintant.cluster.common.labels import NODE
 from quintant.cluster.common.pod_ips import PodIPs
 from quintant.cluster.common.volume_paths import ROOT
@@ -52,6 +53,7 @@ class LocalNode(Struct, frozen=True):
 
     component: Component
     logs: tuple[LogProvider, ...]
+    runtimes: tuple[StreamingRuntime, ...]
     images: Images
     addresses: PodIPs
     storage: Path
@@ -127,6 +129,7 @@ async def _running_node(
 
         yield LocalNode(
             _component(kubelet, Heartbeat(machine, node.clock, access.times), sampler, others),
+            (kubelet, others),
             (kubelet, others),
             node.images,
             node.addresses,

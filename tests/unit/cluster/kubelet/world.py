@@ -13,6 +13,7 @@ from typing import Any
 
 from quintant.api.container import GRPCAction, HTTPGetAction, TCPSocketAction
 from quintant.api.quantity import Quantity
+from quintant.cluster.apiserver.kubelet_client.streaming_runtime import ExecOptions, ExecProcess
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.common.pod_ips import PodIPs
 from quintant.cluster.component.component import Component, run_component
@@ -82,6 +83,12 @@ class FakeProcesses:
         self.started.append(process)
         self.born(process)
         return process
+
+    async def exec(
+        self, launch: Launch, options: ExecOptions, group: asyncio.TaskGroup
+    ) -> ExecProcess:
+        """No session: those are tried with real processes."""
+        raise ProgramNotFound("not there")
 
     @property
     def alive(self) -> list[FakeProcess]:

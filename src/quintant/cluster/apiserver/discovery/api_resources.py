@@ -17,6 +17,7 @@ from quintant.cluster.apiserver.meta.version_order import version_priority
 # Subresources whose document is not their parent: group, version and kind, if not the parent's.
 _DOCUMENTS = {
     "binding": ("", "", "Binding"),
+    "exec": ("", "", "PodExecOptions"),
     "eviction": ("policy", "v1", "Eviction"),
     "scale": ("autoscaling", "v1", "Scale"),
     "token": ("authentication.k8s.io", "v1", "TokenRequest"),

@@ -12,7 +12,14 @@ from quintant.cluster.apiserver.handlers.delete_options import DeleteOptions
 from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, view_scale
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.webhooks.attributes import CREATE, DELETE, UPDATE, Attributes
+from quintant.cluster.apiserver.meta.user import User
+from quintant.cluster.apiserver.webhooks.attributes import (
+    CONNECT,
+    CREATE,
+    DELETE,
+    UPDATE,
+    Attributes,
+)
 from quintant.core.resource import Resource
 
 _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions"}
@@ -80,6 +87,23 @@ def document_attributes(
         old,
         _options(operation, options.raw),
         options.dry_run,
+    )
+
+
+def connect_attributes(
+    target: ObjectRef, document: Resource, options: JsonObject, user: User
+) -> Attributes:
+    """A connection with a container; what it is asked with is the object."""
+    type_meta = {"kind": document.kind, "apiVersion": document.api_version}
+    return Attributes(
+        CONNECT,
+        target.kind,
+        document,
+        target.namespace,
+        target.name,
+        target.subresource,
+        user,
+        {**type_meta, **options},
     )
 
 

@@ -22,6 +22,7 @@ from quintant.cluster.apiserver.codec.decode import drop_unknown, sent_object
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.crd.conversion_webhook import ConversionNeeded
 from quintant.cluster.apiserver.handlers.admission_attributes import (
+    connect_attributes,
     delete_attributes,
     document_attributes,
     draft_attributes,
@@ -36,9 +37,16 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.metadata_rules import set_namespace
 from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.policy.validating import ValidatingPolicies
-from quintant.cluster.apiserver.webhooks.attributes import CREATE, DELETE, UPDATE, Attributes
+from quintant.cluster.apiserver.webhooks.attributes import (
+    CONNECT,
+    CREATE,
+    DELETE,
+    UPDATE,
+    Attributes,
+)
 from quintant.cluster.apiserver.webhooks.dispatcher import WebhookDispatcher
 from quintant.cluster.apiserver.webhooks.registry import MatchedWebhook, WebhookRegistry
 from quintant.core.resource import Resource
@@ -143,6 +151,16 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         attributes = document_attributes(target, document, sent, old, options)
         reviewed, warnings = await self._review(attributes)
         return reviewed.obj, warnings
+
+    async def admit_connect(
+        self, target: ObjectRef, document: Resource, options: JsonObject, user: User
+    ) -> JsonObject:
+        """What a connection is asked with, after webhooks have seen it, and denied it perhaps."""
+        if not self._reviews(target, CONNECT):
+            return options
+        attributes = connect_attributes(target, document, options, user)
+        reviewed, _ = await self._review(attributes)
+        return reviewed.obj or {}
 
     async def _mutate(
         self, matched: Sequence[MatchedWebhook], draft: Draft, options: WriteOptions

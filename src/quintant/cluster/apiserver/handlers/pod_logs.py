@@ -58,7 +58,9 @@ class _Status(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class _Pod(msgspec.Struct):
+class LocatedPod(msgspec.Struct):
+    """A pod, as far as it matters for who wants to reach a container of it."""
+
     metadata: _Meta
     spec: _Spec
     status: _Status = _Status()
@@ -94,8 +96,8 @@ class PodLogs:
         causes = tuple(_complaints(call.query))
         if causes:
             raise invalid_object(_OPTIONS, request_info.name, *causes)
-        pod = stored_json.read(entry, _Pod)
-        container = _chosen(pod.spec, request_info.name, call.query.get("container", ""))
+        pod = stored_json.read(entry, LocatedPod)
+        container = choose_container(pod.spec, request_info.name, call.query.get("container", ""))
         node = pod.spec.node_name
         if not node:
             return ApiResponse(NO_CONTENT)
@@ -121,7 +123,8 @@ class PodLogs:
         return None
 
 
-def _chosen(spec: _Spec, pod: str, wanted: str) -> str:
+def choose_container(spec: _Spec, pod: str, wanted: str) -> str:
+    """The container that a client means; 400 if it has to say which, or there is none of it."""
     every = (*spec.init_containers, *spec.containers, *spec.ephemeral_containers)
     names = [each.name for each in every]
     if wanted:

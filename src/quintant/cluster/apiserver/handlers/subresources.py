@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.codec.type_meta import check_sent
 from quintant.cluster.apiserver.handlers.pod_logs import LOG
+from quintant.cluster.apiserver.handlers.pod_streams import EXEC
 from quintant.cluster.apiserver.handlers.scale import SCALE
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -42,6 +43,8 @@ _NAMESPACE = Resource("", "v1", "Namespace", "namespaces")
 _SCHEDULED = StatusCondition("PodScheduled", True)
 _CREATE_ONLY = frozenset({("serviceaccounts", TOKEN)})
 _STREAMED = frozenset({("pods", LOG)})
+_CONNECTED = frozenset({("pods", EXEC)})
+"""Those after whose answer a connection speaks another protocol."""
 _EVICTED = frozenset({("pods", EVICTION)})
 _WRITTEN_APART = frozenset({("certificatesigningrequests", APPROVAL)})
 """Parts of an object that are written through a path of their own, like its status."""
@@ -69,6 +72,8 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
         return frozenset({"create"})
     if is_log_stream(kind, sub):
         return frozenset({"get"})
+    if is_connect(kind, sub):
+        return frozenset({"create", "get"})
     apart = not kind.custom and (kind.name, sub) in _WRITTEN_APART
     there = {STATUS: kind.resource.status, SCALE: kind.scale is not None, APPROVAL: apart}
     return _VERBS if there.get(sub) else frozenset()
@@ -76,7 +81,9 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
 
 def names_of(kind: Kind) -> list[str]:
     """The subresources of a kind."""
-    others = (*_ACTIONS, *_CREATE_ONLY, *_STREAMED, *_EVICTED, *_WRITTEN_APART)
+    others = (
+        *_ACTIONS, *_CREATE_ONLY, *_STREAMED, *_CONNECTED, *_EVICTED, *_WRITTEN_APART
+    )  # fmt: skip
     known = [STATUS, SCALE, *(sub for name, sub in others if name == kind.name)]
     return [sub for sub in known if verbs_of(kind, sub)]
 
@@ -94,6 +101,11 @@ def is_eviction(kind: Kind, sub: str) -> bool:
 def is_log_stream(kind: Kind, sub: str) -> bool:
     """Whether a subresource is read as a stream that belongs to no document."""
     return not kind.custom and (kind.name, sub) in _STREAMED
+
+
+def is_connect(kind: Kind, sub: str) -> bool:
+    """Whether a subresource is a connection with a container."""
+    return not kind.custom and (kind.name, sub) in _CONNECTED
 
 
 def action(kind: Kind, sub: str) -> SubresourceAction | None:

@@ -86,6 +86,20 @@ class PageNotFound(StatusError):
         return b"404 page not found\n"
 
 
+class KubeletError(StatusError):
+    """500 in a kubelet's own words, which are no Status: clients of its streams expect a line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(500, "InternalError", message)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
+
+    def encode(self) -> bytes:
+        return f"{self.message}\n".encode()
+
+
 def bad_request(message: str) -> StatusError:
     return StatusError(400, "BadRequest", message)
 
@@ -199,6 +213,10 @@ def too_many_operations(count: int, limit: int) -> StatusError:
         f"{limit}, got {count}"
     )
     return StatusError(413, "RequestEntityTooLarge", text)
+
+
+def too_many_requests(message: str) -> StatusError:
+    return StatusError(429, "TooManyRequests", message, {"retryAfterSeconds": 1})
 
 
 def unknown_media_type() -> StatusError:

@@ -92,6 +92,7 @@ class HandlerChain:
             self._writes,
             self._deletes,
         )
+        self.admit_connect = admitted.admit_connect
         self._create_only_resources = CreateOnlyResources(access, admitted, clock, random, offload)
         budgets = _builtin(catalog, "policy", "poddisruptionbudgets")
         evictions = Evictions(store, self._objects, self._deletes, budgets)

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.filters.impersonation import SEPARATOR
 from quintant.cluster.apiserver.golang.query import read_pairs
+from quintant.cluster.apiserver.handlers.pod_streams import PodStream
 from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.cluster.apiserver.meta.user import User, certified
 from quintant.cluster.apiserver.response import gzip
@@ -34,7 +35,7 @@ from quintant.core.address import BindAddress
 from quintant.http.connection import Connection, Disconnected
 from quintant.http.head import ProtocolError
 from quintant.http.request import Request, RequestLimits
-from quintant.http.response import Response, StreamingResponse
+from quintant.http.response import Response, StreamingResponse, UpgradeResponse
 from quintant.runtime.observe.listen import listen
 
 LOOPBACK = "127.0.0.1"
@@ -51,6 +52,7 @@ LIMITS = RequestLimits(
 )
 """What a client may send and how long it may take, as on a real server."""
 
+HttpResponse = Response | StreamingResponse | UpgradeResponse
 _IMPERSONATE = "impersonate-"
 _BROKEN = re.compile("%(?![0-9A-Fa-f]{2})")
 
@@ -91,7 +93,7 @@ class ApiEndpoint:
         for connection in tuple(self._connections):
             connection.abort()
 
-    async def handle(self, request: Request) -> Response | StreamingResponse:
+    async def handle(self, request: Request) -> HttpResponse:
         """The answer of the server, if it can be reached."""
         self._connections.add(request.connection)
         if not self._connected:
@@ -117,11 +119,14 @@ class _Edge:
         self._server = server
         self._peers: WeakKeyDictionary[Connection, User | None] = WeakKeyDictionary()
 
-    async def handle(self, request: Request) -> Response | StreamingResponse:
+    async def handle(self, request: Request) -> HttpResponse:
         """The answer of the server."""
         call = _call(request)
         receive = None if request.body_complete else partial(request.body, REQUEST_LIMIT)
         answer = await self._server.handle(call, self._peer(request.connection), receive)
+        if isinstance(answer, PodStream):
+            over = partial(self._server.leave, answer)
+            return UpgradeResponse(answer.serve, answer.headers, over)
         if not isinstance(answer, ApiResponse):
             return self._flow(call, answer)
         if len(answer.body) <= PIECE:

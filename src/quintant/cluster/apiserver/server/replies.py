@@ -9,6 +9,7 @@ from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.handlers.pod_logs import HEADERS as TEXT
 from quintant.cluster.apiserver.handlers.pod_logs import LogStream
+from quintant.cluster.apiserver.handlers.pod_streams import PodStream
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.response.list_stream import ListStream
@@ -19,6 +20,7 @@ from quintant.core.clock import Random
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
 Flow = Watcher | LogStream | ListStream
 """An answer that continues."""
+Answer = ApiResponse | Flow | PodStream
 
 
 class Replies(Struct, frozen=True):

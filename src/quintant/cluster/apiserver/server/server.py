@@ -26,17 +26,23 @@ from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.golang.depth import make_room
 from quintant.cluster.apiserver.handlers.metrics import MetricsApi
 from quintant.cluster.apiserver.handlers.pod_logs import PodLogs
+from quintant.cluster.apiserver.handlers.pod_streams import (
+    UPGRADE_REQUIRED,
+    PodStream,
+    PodStreams,
+)
 from quintant.cluster.apiserver.handlers.resource import (
     authorization_attributes,
     kind_of,
     refuse_websocket,
 )
-from quintant.cluster.apiserver.handlers.subresources import is_log_stream
+from quintant.cluster.apiserver.handlers.subresources import is_connect, is_log_stream
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.meta.request_info import RequestInfo, request_info
 from quintant.cluster.apiserver.meta.status import (
     REQUEST_LIMIT,
     StatusError,
+    bad_request,
     internal_error,
     request_entity_too_large,
 )
@@ -47,7 +53,7 @@ from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.registry.service_ips import NETWORK, with_service_network
 from quintant.cluster.apiserver.response.list_stream import ListStream
 from quintant.cluster.apiserver.server.chain import HandlerChain
-from quintant.cluster.apiserver.server.replies import Flow, Replies
+from quintant.cluster.apiserver.server.replies import Answer, Flow, Replies
 from quintant.cluster.apiserver.storage.revision_log import NotDurable, RevisionStore, Snapshot
 from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Watcher, WatchHub
 from quintant.cluster.apiserver.webhooks.dialer import WebhookDialer
@@ -111,11 +117,13 @@ class ApiServer:
             managed=managed,
             disabled_plugins=disabled_plugins,
         )
+        self.streams = PodStreams(self.store, self._access, self._chain.admit_connect)
+        """Whoever runs pods adds itself to its runtimes."""
         self._chain.bootstrap()
 
     async def request(self, call: ApiRequest) -> ApiResponse:
         """Answer a request; a watch is answered when it ends."""
-        answer = await self.handle(call)
+        answer = await self._handle_unconnected(call)
         if isinstance(answer, ApiResponse):
             return answer
         try:
@@ -127,7 +135,7 @@ class ApiServer:
     @asynccontextmanager
     async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:
         """Answer a request as it goes on; leaving the context ends a watch."""
-        answer = await self.handle(call)
+        answer = await self._handle_unconnected(call)
         if isinstance(answer, ApiResponse):
             yield ApiStream(answer.status, _once(answer.body), answer.headers)
             return
@@ -137,9 +145,17 @@ class ApiServer:
         finally:
             self.leave(answer)
 
+    async def _handle_unconnected(self, call: ApiRequest) -> ApiResponse | Flow:
+        """The answer to who has no connection that could become another protocol's."""
+        answer = await self.handle(call)
+        if not isinstance(answer, PodStream):
+            return answer
+        self.leave(answer)
+        return await self.replies.refusal(call, bad_request(UPGRADE_REQUIRED))
+
     async def handle(
         self, call: ApiRequest, peer: User | None = None, receive: Receive | None = None
-    ) -> ApiResponse | Flow:
+    ) -> Answer:
         """The whole answer, or one that goes on and that `leave` must end.
 
         `peer` is whom the connection proves, by a client certificate; no header says that.
@@ -156,6 +172,8 @@ class ApiServer:
             answer = await self.replies.refusal(call, error)
         answer = await self._safe(call, answer)
         code = answer.status if isinstance(answer, ApiResponse) else 200
+        if isinstance(answer, PodStream):
+            code = 101
         self.audit.record(user.name if user else "", info, code)
         return answer
 
@@ -164,10 +182,12 @@ class ApiServer:
         """How many watches are open."""
         return len(self._hub)
 
-    def leave(self, flow: Flow) -> None:
+    def leave(self, flow: Flow | PodStream) -> None:
         """End an answer that `handle` opened."""
         if isinstance(flow, Watcher):
             self._hub.remove(flow)
+        elif isinstance(flow, PodStream):
+            flow.release()
 
     def staffed(self) -> AbstractContextManager[None]:
         """Have threads for what takes long, for as long as the context lasts.
@@ -197,7 +217,7 @@ class ApiServer:
 
     async def _answer(
         self, call: ApiRequest, request_info: RequestInfo, user: User, receive: Receive | None
-    ) -> ApiResponse | Flow:
+    ) -> Answer:
         if request_info.verb == "watch":
             # It has no end, and so its body would have none.
             return await self._allowed(call, request_info, user, None)
@@ -206,7 +226,7 @@ class ApiServer:
 
     async def _allowed(
         self, call: ApiRequest, request_info: RequestInfo, user: User, receive: Receive | None
-    ) -> ApiResponse | Flow:
+    ) -> Answer:
         self._access.authorize(user, authorization_attributes(call, request_info))
         if receive is not None:
             call = replace(call, body=await receive())
@@ -219,9 +239,7 @@ class ApiServer:
             return await self.replies.complete(call, answer)
         return answer
 
-    async def _found(
-        self, call: ApiRequest, request_info: RequestInfo, user: User
-    ) -> ApiResponse | Flow:
+    async def _found(self, call: ApiRequest, request_info: RequestInfo, user: User) -> Answer:
         if not request_info.resource:
             return await discover(self.catalog, call, self._offload)
         kind = kind_of(self.catalog, request_info)
@@ -230,9 +248,11 @@ class ApiServer:
             return self.metrics.answer(call, request_info, kind)
         if is_log_stream(kind, request_info.subresource):
             return self.logs.answer(call, request_info, kind)
+        if is_connect(kind, request_info.subresource):
+            return await self.streams.answer(call, request_info, kind, user)
         return await self._chain.handle(call, request_info, kind, user)
 
-    async def _safe(self, call: ApiRequest, answer: ApiResponse | Flow) -> ApiResponse | Flow:
+    async def _safe(self, call: ApiRequest, answer: Answer) -> Answer:
         """The answer, as soon as no crash can undo what it tells."""
         safe = False
         try:
@@ -241,7 +261,7 @@ class ApiServer:
         except NotDurable:
             return await self.replies.refusal(call, internal_error("the storage has failed"))
         finally:
-            if not safe and isinstance(answer, Watcher):
+            if not safe and not isinstance(answer, ApiResponse):
                 self.leave(answer)
         return answer
 

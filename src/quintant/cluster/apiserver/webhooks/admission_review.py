@@ -35,7 +35,7 @@ def request_of(attributes: Attributes, kind: Kind, uid: str) -> JsonObject:
         "operation": attributes.operation,
         "userInfo": attributes.user.info,
         "dryRun": attributes.dry_run,
-        "options": attributes.options,
+        "options": attributes.options or None,
     }
 
 

@@ -15,6 +15,7 @@ from quintant.core.resource import Resource
 CREATE = "CREATE"
 UPDATE = "UPDATE"
 DELETE = "DELETE"
+CONNECT = "CONNECT"
 NAMESPACES = "namespaces"
 
 

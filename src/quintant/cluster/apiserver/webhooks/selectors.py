@@ -12,7 +12,13 @@ from quintant.cluster.apiserver.meta.selectors import Selector
 from quintant.cluster.apiserver.meta.status import not_found
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
-from quintant.cluster.apiserver.webhooks.attributes import CREATE, NAMESPACES, UPDATE, Attributes
+from quintant.cluster.apiserver.webhooks.attributes import (
+    CONNECT,
+    CREATE,
+    NAMESPACES,
+    UPDATE,
+    Attributes,
+)
 from quintant.core.resource import Resource
 
 _NAMESPACE = Resource("", "v1", "Namespace", NAMESPACES, namespaced=False)
@@ -29,9 +35,10 @@ class SelectorMatcher:
         """Whether both select a change; StatusError if its namespace is not there."""
         if namespaces and not self._within(namespaces, attributes):
             return False
+        # What a connection is asked with can have no labels.
+        shown = (attributes.obj, attributes.old) if attributes.operation != CONNECT else ()
         return not objects or any(
-            obj is not None and objects.matches(_labels(obj))
-            for obj in (attributes.obj, attributes.old)
+            obj is not None and objects.matches(_labels(obj)) for obj in shown
         )
 
     def _within(self, namespaces: Selector, attributes: Attributes) -> bool:

@@ -111,11 +111,23 @@ def exec_command(
 ) -> Launch:
     """How a command of a probe or hook is run beside a container, if the image table has it."""
     words = config.rewriter.words(action.command)
+    return command_beside(node, config, action.command, words, hostname, config.root)
+
+
+def command_beside(
+    node: NodeContext,
+    config: ContainerRuntimeConfig,
+    command: Sequence[str],
+    words: Sequence[str],
+    hostname: str,
+    cwd: Path,
+) -> Launch:
+    """How a command is run beside a container; `words` are its own with this machine's paths."""
     rewritten = partial(_rewritten, rewriter=config.rewriter)
-    found = node.images.exec_line(config.container, action.command, words, rewritten)
+    found = node.images.exec_line(config.container, command, words, rewritten)
     if found is None:
         raise _refusal(config.container.image, words)
-    launch = _launch(node, config, *found, hostname, config.root)
+    launch = _launch(node, config, *found, hostname, cwd)
     # A mark of its own: what is swept at its end is not the container.
     return replace(launch, env={**launch.env, CONTAINER: f"{config.id}-{node.random.id()}"})
 

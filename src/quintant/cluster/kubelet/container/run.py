@@ -14,8 +14,10 @@ from typing import Literal
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.kubelet_client.streaming_runtime import ExecOptions, ExecProcess
 from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, container_command
 from quintant.cluster.kubelet.container.exec_hooks import HandlerRunner
+from quintant.cluster.kubelet.container.exec_in_container import session_command
 from quintant.cluster.kubelet.container.lifecycle_events import Exited, Signalled
 from quintant.cluster.kubelet.container.loaders import dropped_variables
 from quintant.cluster.kubelet.logs.files import ContainerLog
@@ -57,6 +59,7 @@ class ContainerRun:
         self.supervising: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._oom_killed = False
+        self._sessions: set[ExecProcess] = set()
 
     def supervise(self, group: asyncio.TaskGroup) -> None:
         """Watch over it until it is over."""
@@ -69,6 +72,24 @@ class ContainerRun:
     def kill(self) -> None:
         """End it now."""
         self.process.signal(SIGKILL)
+
+    async def exec(self, group: asyncio.TaskGroup, options: ExecOptions) -> ExecProcess:
+        """Run a client's command beside it, no longer than it runs itself; or StartError."""
+        runner = self._runner
+        launch = session_command(
+            runner.node, runner.config, options.command, runner.hostname, tty=options.tty
+        )
+        session = await runner.node.processes.exec(launch, options, group)
+        if self.supervising is None or self.supervising.done():
+            session.kill()
+        self._sessions.add(session)
+        group.create_task(self._forget_ended(session))
+        return session
+
+    def end_sessions(self) -> None:
+        """End the commands of clients."""
+        for each in self._sessions:
+            each.kill()
 
     def oom_kill(self) -> None:
         """End it for taking more memory than it may."""
@@ -86,11 +107,16 @@ class ContainerRun:
             watching = group.create_task(self._watch())
             code = await self.process.ended()
             watching.cancel()
+        self.end_sessions()
         if self._stopping is not None:
             self._stopping.cancel()
         self._log.close()
         reason = "OOMKilled" if self._oom_killed else ""
         self._tell(self.id, Exited(code, self._termination_message(code), reason))
+
+    async def _forget_ended(self, session: ExecProcess) -> None:
+        await session.ended()
+        self._sessions.discard(session)
 
     async def _watch(self) -> None:
         """The hook after the start, then the probes."""

@@ -17,22 +17,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PR_SET_PDEATHSIG = 1
+TERMINAL = "--terminal"
+"""Before the parent: stdin is to be the terminal of the program's session."""
 CANNOT, ABSENT = 126, 127
 """What shells end with when a program cannot be run, or is not there."""
 
 
-def die_with_parent(command: Sequence[str]) -> list[str]:
-    """A command line whose program ends with this process, where the kernel can see to that."""
-    if sys.platform != "linux":
+def die_with_parent(command: Sequence[str], *, terminal: bool = False) -> list[str]:
+    """A command line whose program ends with this process, where the kernel can see to that.
+
+    With `terminal`, its stdin is one, and becomes the terminal that controls its session.
+    """
+    if sys.platform != "linux" and not terminal:
         return list(command)
-    return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *command]
+    flags = [TERMINAL] if terminal else []
+    return [sys.executable, "-I", "-S", __file__, *flags, str(os.getpid()), *command]
 
 
 def main(parent: int, command: list[str]) -> int:
     """Ask the kernel to end us with the parent, then become the command; a code if we cannot."""
-    import ctypes  # Here, for who only makes command lines does without.
+    if sys.platform == "linux":
+        import ctypes  # Here, for who only makes command lines does without.
 
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     # The parent may have ended before the request: then nobody will tell.
     if os.getppid() != parent:
         return CANNOT
@@ -43,5 +50,15 @@ def main(parent: int, command: list[str]) -> int:
         return ABSENT if isinstance(error, FileNotFoundError) else CANNOT
 
 
+def _take_terminal() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == TERMINAL:
+        _take_terminal()
+        del sys.argv[1]
     sys.exit(main(int(sys.argv[1]), sys.argv[2:]))

@@ -19,15 +19,15 @@ from typing import BinaryIO, cast
 
 from msgspec import Struct, field
 
+from quintant.cluster.apiserver.kubelet_client.streaming_runtime import ExecOptions
 from quintant.cluster.kubelet.logs.files import OutputSink
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.cluster.kubelet.process.exec_process import LocalExecProcess, start_exec
 from quintant.cluster.kubelet.process.orphans import CONTAINER, end_marked
-from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound, StartError
+from quintant.cluster.kubelet.process.protocols import Launch
+from quintant.cluster.kubelet.process.spawn import OUTPUT_SECONDS, spawn
 
 BURST_BYTES, PAUSE_SECONDS = 256 * 1024, 0.05
 """Who prints more at once waits: five mebibytes in a second, and the API answers meanwhile."""
-OUTPUT_SECONDS = 2.0
-"""How long the output of a program that ended may still be held open by something it started."""
 
 
 class _Pump(asyncio.Protocol):
@@ -93,7 +93,11 @@ class LocalProcess(Struct):
         """End whatever the program started and left."""
         self.signal(signal.SIGKILL)
         self.over = True
-        end_marked(CONTAINER, lambda id: bool(id) and id == self.mark)
+        end_marked(CONTAINER, self._is_own)
+
+    def _is_own(self, mark: str) -> bool:
+        """Whether a mark is that of the program, or of a command that ran beside it."""
+        return bool(self.mark) and (mark == self.mark or mark.startswith(f"{self.mark}-"))
 
 
 class LocalProcesses:
@@ -103,7 +107,7 @@ class LocalProcesses:
         # Pipes of our own: with asyncio's, waiting for a program is waiting for its children, too.
         with ExitStack() as ours, ExitStack() as theirs:
             ends = {name: _pipe(ours, theirs) for name in ("stdout", "stderr")}
-            child = await _started(launch, *(write for _, write in ends.values()))
+            child = await spawn(launch, DEVNULL, *(write for _, write in ends.values()))
             theirs.close()
             process = LocalProcess(child, launch.env.get(CONTAINER, ""))
             loop = asyncio.get_running_loop()
@@ -112,27 +116,16 @@ class LocalProcesses:
             ours.pop_all()
         return process
 
+    async def exec(
+        self, launch: Launch, options: ExecOptions, group: asyncio.TaskGroup
+    ) -> LocalExecProcess:
+        process = await start_exec(launch, options)
+        group.create_task(process.supervise())
+        return process
+
 
 def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[BinaryIO, int]:
     """The end that we read from, and the one that a program writes to."""
     read, write = os.pipe()
     theirs.callback(os.close, write)
     return ours.enter_context(os.fdopen(read, "rb", 0)), write
-
-
-async def _started(launch: Launch, stdout: int, stderr: int) -> Child:
-    try:
-        return await asyncio.create_subprocess_exec(
-            *die_with_parent(launch.argv),
-            stdin=DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            cwd=launch.cwd,
-            env=launch.env,
-            start_new_session=True,
-        )
-    except FileNotFoundError as error:
-        raise ProgramNotFound(f'exec: "{launch.argv[0]}": executable file not found') from error
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise StartError(f'exec: "{launch.argv[0]}": {why}') from error

@@ -7,6 +7,7 @@ kubelet runs under virtual time.
 
 from __future__ import annotations
 
+from asyncio import TaskGroup
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from quintant.api.container import GRPCAction, HTTPGetAction, TCPSocketAction
+from quintant.cluster.apiserver.kubelet_client.streaming_runtime import ExecOptions, ExecProcess
 from quintant.cluster.kubelet.logs.files import OutputSink
 
 
@@ -57,6 +59,9 @@ class Processes(Protocol):
 
     async def start(self, launch: Launch, sink: OutputSink) -> Process:
         """Start a program whose output goes to the sink; StartError if that is impossible."""
+
+    async def exec(self, launch: Launch, options: ExecOptions, group: TaskGroup) -> ExecProcess:
+        """Start a program that speaks with a client; `group` owns what waits for its end."""
 
 
 class HandlerResult(Struct, frozen=True):

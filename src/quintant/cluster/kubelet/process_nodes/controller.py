@@ -22,6 +22,12 @@ from quintant.api.core import Node
 from quintant.api.node import NodeStatus
 from quintant.api.quantity import Quantity
 from quintant.cluster.apiserver.kubelet_client.log_provider import LogOptions, LogsUnavailable
+from quintant.cluster.apiserver.kubelet_client.streaming_runtime import (
+    ContainerNotFound,
+    ExecOptions,
+    ExecProcess,
+    StreamingRuntime,
+)
 from quintant.cluster.common.labels import NODE, PROCESSES, RUNS, runs_processes
 from quintant.cluster.common.node_conditions import seconds_until_report
 from quintant.cluster.common.node_faults import NodeFault, fault_of
@@ -118,6 +124,19 @@ class ProcessNodes:
                 return node.read(uid, container, options)
         gone = next(name for name, pods in self._off.items() if uid in pods)
         raise LogsUnavailable(f'node "{gone}" cannot be reached')
+
+    def check_container(self, uid: str, container: str) -> None:
+        self._runtime(uid).check_container(uid, container)
+
+    async def exec(self, uid: str, container: str, options: ExecOptions) -> ExecProcess:
+        return await self._runtime(uid).exec(uid, container, options)
+
+    def _runtime(self, uid: str) -> StreamingRuntime:
+        for node in self._on.values():
+            if uid in node.pods():
+                return node.runtime()
+        gone = next((name for name, pods in self._off.items() if uid in pods), "")
+        raise ContainerNotFound(f'node "{gone}" cannot be reached')
 
     def shut_down(self) -> None:
         """Begin to end all of them."""

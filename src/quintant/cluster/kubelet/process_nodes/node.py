@@ -15,6 +15,10 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Transport
 from quintant.cluster.apiserver.kubelet_client.log_provider import LogOptions, LogsUnavailable
+from quintant.cluster.apiserver.kubelet_client.streaming_runtime import (
+    ContainerNotFound,
+    StreamingRuntime,
+)
 from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.component.partition import PartitionableTransport
 from quintant.cluster.kubelet.cluster_access import ClusterAccess, Partitionable
@@ -98,6 +102,12 @@ class ProcessNode:
         if self._kubelet is None or not self._is_connected():
             raise LogsUnavailable(f'node "{self.name}" cannot be reached')
         return self._kubelet.read(uid, container, options)
+
+    def runtime(self) -> StreamingRuntime:
+        """Who runs its containers; ContainerNotFound if it cannot be reached."""
+        if self._kubelet is None or not self._is_connected():
+            raise ContainerNotFound(f'node "{self.name}" cannot be reached')
+        return self._kubelet
 
     def _partitionable(self, transport: Transport) -> Transport:
         self._transport = PartitionableTransport(transport)

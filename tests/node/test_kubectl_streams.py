@@ -1,0 +1,146 @@
+"""kubectl and the official Python client with containers that are processes: exec and cp."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from kubernetes import client as official
+from kubernetes import config as official_config
+from kubernetes.stream import stream
+
+import patience
+from conformance.kubectl import Kubectl, programs
+from node.node_fixture import PATIENCE_SECONDS, NodeCluster, ready
+from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
+from quintant.cluster.kubelet.container.images import ImageProgram
+from quintant.cluster.kubelet.options import NodeOptions
+from quintant.core.address import BindAddress
+
+pytestmark = pytest.mark.realtime
+
+PROGRAMS = programs()
+SHELL = "example/shell"
+needs_kubectl = pytest.mark.skipif(not PROGRAMS, reason="there is no kubectl")
+
+
+@pytest_asyncio.fixture
+async def node(tmp_path: Path) -> AsyncIterator[NodeCluster]:
+    """A cluster with a pod `a` that has a shell, a volume at /data, and does nothing but run."""
+    table = (ImageProgram(image=SHELL, command="*"),)
+    config = ClusterConfig(BindAddress("127.0.0.1", 0), node=NodeOptions(table))
+    async with run_cluster(config) as cluster, patience.within(6 * PATIENCE_SECONDS):
+        save_kubeconfig(cluster, tmp_path / "kubeconfig")
+        node = NodeCluster(cluster)
+        container = {
+            "name": "main",
+            "image": SHELL,
+            "command": ["sleep", "100000"],
+            "volumeMounts": [{"name": "v", "mountPath": "/data"}],
+        }
+        volumes = [{"name": "v", "emptyDir": {}}]
+        await node.create(
+            "a", containers=[container], volumes=volumes, terminationGracePeriodSeconds=1
+        )
+        await node.until("a", ready)
+        yield node
+
+
+@pytest.fixture(params=PROGRAMS, ids=lambda path: path.parent.name)
+def kubectl(request: pytest.FixtureRequest, tmp_path: Path) -> Kubectl:
+    return Kubectl(request.param, tmp_path / "kubeconfig", tmp_path / "cache", "default")
+
+
+@needs_kubectl
+async def test_exec_prints_what_the_command_does_and_ends_as_it_did(
+    node: NodeCluster, kubectl: Kubectl
+) -> None:
+    found = await kubectl.run("exec", "a", "--", "sh", "-c", "echo out; echo err >&2; exit 3")
+    assert (found.code, found.out) == (3, "out\n")
+    assert found.err == "err\ncommand terminated with exit code 3\n"
+
+
+@needs_kubectl
+async def test_exec_with_input_ends_with_it(node: NodeCluster, kubectl: Kubectl) -> None:
+    text = "line\n" * 50_000
+    assert await kubectl("exec", "-i", "a", "--", "cat", given=text) == text
+
+
+@needs_kubectl
+async def test_exec_with_a_terminal_is_one(node: NodeCluster, kubectl: Kubectl) -> None:
+    near, far = pty.openpty()
+    environ = {**os.environ, "KUBECONFIG": str(kubectl.kubeconfig)}
+    process = await asyncio.create_subprocess_exec(
+        kubectl.program, "--cache-dir", kubectl.cache, "exec", "-it", "a", "--", "sh",
+        env=environ, stdin=far, stdout=far, stderr=far,
+    )  # fmt: skip
+    os.close(far)
+    os.write(near, b"test -t 0 && echo terminal-$((40 + 2)); exit 5\n")
+    output = await asyncio.to_thread(read_all, near)
+    assert "terminal-42" in output
+    assert await process.wait() == 5
+
+
+def read_all(near: int) -> str:
+    """What a terminal shows until no program has it open."""
+    shown = b""
+    try:
+        while data := os.read(near, 4096):
+            shown += data
+    except OSError:
+        pass
+    os.close(near)
+    return shown.decode()
+
+
+@needs_kubectl
+async def test_cp_copies_files_and_folders_both_ways(
+    node: NodeCluster, kubectl: Kubectl, tmp_path: Path
+) -> None:
+    folder = tmp_path / "there"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "big").write_bytes(os.urandom(1_000_000))
+    (folder / "small").write_text("hello")
+    await kubectl("cp", str(folder), "a:/data/copy")
+    assert await kubectl("exec", "a", "--", "cat", "/data/copy/small") == "hello"
+    await kubectl("cp", "a:/data/copy/sub/big", str(tmp_path / "big"))
+    assert (tmp_path / "big").read_bytes() == (folder / "sub" / "big").read_bytes()
+    await kubectl("cp", "a:/data", str(tmp_path / "back"))
+    assert (tmp_path / "back" / "copy" / "small").read_text() == "hello"
+    await kubectl("cp", str(folder / "small"), f"a:{tmp_path}/outside")
+    assert not (tmp_path / "outside").exists()
+
+
+@needs_kubectl
+async def test_refusals_are_shown_in_the_servers_words(node: NodeCluster, kubectl: Kubectl) -> None:
+    found = await kubectl.run("exec", "a", "-c", "nope", "--", "ls")
+    assert (found.code, found.err) == (
+        1, "Error from server (BadRequest): container nope is not valid for pod a\n",
+    )  # fmt: skip
+    found = await kubectl.run("exec", "a", "--", "no-such-program")
+    assert 'program "no-such-program" of image "example/shell" is not on this' in found.err
+
+
+async def test_the_python_clients_stream_works(node: NodeCluster, tmp_path: Path) -> None:
+    loaded = official_config.new_client_from_config(str(tmp_path / "kubeconfig"))
+    core = official.CoreV1Api(loaded)
+
+    def run() -> tuple[str, int]:
+        command = ["sh", "-c", "read word; echo got $word; exit 7"]
+        talk = stream(
+            core.connect_get_namespaced_pod_exec, "a", "default", command=command,
+            stdin=True, stdout=True, stderr=True, tty=False, _preload_content=False,
+        )  # fmt: skip
+        talk.write_stdin("this\n")
+        talk.run_forever(timeout=PATIENCE_SECONDS)
+        shown = talk.read_stdout(), talk.returncode
+        talk.sock.shutdown()  # it leaves its socket open
+        return shown
+
+    assert await asyncio.to_thread(run) == ("got this\n", 7)
+    loaded.close()
