@@ -201,6 +201,28 @@ VALIDATING_BINDING = Sample(
     },
     namespaced=False,
 )
+CSI_DRIVER = Sample("csidrivers", "CSIDriver", "storage.k8s.io/v1", {"spec": {}}, namespaced=False)
+CSI_NODE = Sample(
+    "csinodes",
+    "CSINode",
+    "storage.k8s.io/v1",
+    {"spec": {"drivers": [{"name": "example.com", "nodeID": "n", "topologyKeys": ["zone"]}]}},
+    namespaced=False,
+)
+VOLUME_ATTACHMENT = Sample(
+    "volumeattachments",
+    "VolumeAttachment",
+    "storage.k8s.io/v1",
+    {
+        "spec": {
+            "attacher": "example.com",
+            "nodeName": "n",
+            "source": {"persistentVolumeName": "v"},
+        }
+    },
+    namespaced=False,
+    status=True,
+)
 
 CONTROLLER = Sample(
     "replicationcontrollers",
@@ -276,5 +298,5 @@ SAMPLES = (
     CLUSTER_BINDING, STORAGE_CLASS, PRIORITY_CLASS, NODE, REVISION, VALIDATING, MUTATING,
     CONTROLLER, POD_TEMPLATE, LIMIT_RANGE, QUOTA, NETWORK_POLICY, INGRESS, INGRESS_CLASS,
     RUNTIME_CLASS, AUTOSCALER, OLD_AUTOSCALER, SIGNING_REQUEST, VALIDATING_POLICY,
-    VALIDATING_BINDING,
+    VALIDATING_BINDING, CSI_DRIVER, CSI_NODE, VOLUME_ATTACHMENT,
 )  # fmt: skip

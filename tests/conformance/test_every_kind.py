@@ -19,6 +19,7 @@ UPSERTED = {
     *("clusterrolebindings", "clusterroles", "rolebindings", "roles"),
 }
 CONDITIONAL = {
+    *("csidrivers", "csinodes", "volumeattachments"),
     *("leases", "poddisruptionbudgets", "runtimeclasses"),
     *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
     *("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
@@ -33,8 +34,9 @@ COUNTED = {
 ANSWERED = {
     *("persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas"),
     *("serviceaccounts", "services", "storageclasses"),
+    *("csidrivers", "csinodes", "volumeattachments"),
 }
-STATUS_ALONE = {"validatingadmissionpolicies"}
+STATUS_ALONE = {"validatingadmissionpolicies", "volumeattachments"}
 """Kinds whose metadata stays as it is when their status is written."""
 ORPHANING = {"jobs", "replicationcontrollers"}
 DEPRECATED = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 from msgspec import field
 
 from quintant.api.kubernetes.core_v1 import TypedLocalObjectReference
-from quintant.api.meta import LabelSelector
+from quintant.api.meta import Condition, LabelSelector
 from quintant.api.quantity import IntOrString
 from quintant.core.object import Model, Object
 from quintant.core.resource import resource
@@ -26,6 +26,15 @@ class HTTPIngressPath(Model):
 
 class HTTPIngressRuleValue(Model):
     paths: tuple[HTTPIngressPath, ...] = ()
+
+
+class IPAddressSpec(Model):
+    parent_ref: ParentReference | None = None
+
+
+@resource(group="networking.k8s.io", version="v1", plural="ipaddresses", namespaced=False)
+class IPAddress(Object):
+    spec: IPAddressSpec = IPAddressSpec()
 
 
 class IPBlock(Model):
@@ -136,3 +145,26 @@ class NetworkPolicyPort(Model):
     protocol: str | None = None
     port: IntOrString | None = None
     end_port: int | None = None
+
+
+class ParentReference(Model):
+    group: str = ""
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+
+
+class ServiceCIDRSpec(Model):
+    cidrs: tuple[str, ...] = ()
+
+
+class ServiceCIDRStatus(Model):
+    conditions: tuple[Condition, ...] = ()
+
+
+@resource(
+    group="networking.k8s.io", version="v1", plural="servicecidrs", namespaced=False, status=True
+)
+class ServiceCIDR(Object):
+    spec: ServiceCIDRSpec = ServiceCIDRSpec()
+    status: ServiceCIDRStatus = ServiceCIDRStatus()

@@ -6,9 +6,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.api.kubernetes.core_v1 import TopologySelectorTerm
-from quintant.core.object import Object
+from msgspec import field
+
+from quintant.api.kubernetes.core_v1 import PersistentVolumeSpec, TopologySelectorTerm
+from quintant.core.object import Model, Object
 from quintant.core.resource import resource
+
+
+class CSIDriverSpec(Model):
+    attach_required: bool | None = None
+    pod_info_on_mount: bool | None = None
+    volume_lifecycle_modes: tuple[str, ...] = ()
+    storage_capacity: bool | None = None
+    fs_group_policy: str | None = None
+    token_requests: tuple[TokenRequest, ...] = ()
+    requires_republish: bool | None = None
+    se_linux_mount: bool | None = None
+    node_allocatable_update_period_seconds: int | None = None
+    service_account_token_in_secrets: bool | None = None
+    prevent_pod_scheduling_if_missing: bool | None = None
+
+
+@resource(group="storage.k8s.io", version="v1", plural="csidrivers", namespaced=False)
+class CSIDriver(Object):
+    spec: CSIDriverSpec = CSIDriverSpec()
+
+
+class CSINodeSpec(Model):
+    drivers: tuple[CSINodeDriver, ...] = ()
+
+
+@resource(group="storage.k8s.io", version="v1", plural="csinodes", namespaced=False)
+class CSINode(Object):
+    spec: CSINodeSpec = CSINodeSpec()
+
+
+class CSINodeDriver(Model):
+    name: str = ""
+    node_id: str = field(default="", name="nodeID")
+    topology_keys: tuple[str, ...] = ()
+    allocatable: VolumeNodeResources | None = None
 
 
 @resource(group="storage.k8s.io", version="v1", plural="storageclasses", namespaced=False)
@@ -20,3 +57,44 @@ class StorageClass(Object):
     allow_volume_expansion: bool | None = None
     volume_binding_mode: str | None = None
     allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
+
+
+class TokenRequest(Model):
+    audience: str = ""
+    expiration_seconds: int | None = None
+
+
+class VolumeAttachmentSource(Model):
+    persistent_volume_name: str | None = None
+    inline_volume_spec: PersistentVolumeSpec | None = None
+
+
+class VolumeAttachmentSpec(Model):
+    attacher: str = ""
+    source: VolumeAttachmentSource = VolumeAttachmentSource()
+    node_name: str = ""
+
+
+class VolumeAttachmentStatus(Model):
+    attached: bool = False
+    attachment_metadata: Mapping[str, str] = {}
+    attach_error: VolumeError | None = None
+    detach_error: VolumeError | None = None
+
+
+@resource(
+    group="storage.k8s.io", version="v1", plural="volumeattachments", namespaced=False, status=True
+)
+class VolumeAttachment(Object):
+    spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
+    status: VolumeAttachmentStatus = VolumeAttachmentStatus()
+
+
+class VolumeError(Model):
+    time: str | None = None
+    message: str = ""
+    error_code: int | None = None
+
+
+class VolumeNodeResources(Model):
+    count: int | None = None

@@ -198,6 +198,11 @@ def _secret(secret: JsonObject) -> None:
         secret["data"] = {**(secret.get("data") or {}), **encoded}
 
 
+def _csi_driver(spec: JsonObject) -> None:
+    if not spec.get("volumeLifecycleModes"):
+        spec["volumeLifecycleModes"] = ["Persistent"]
+
+
 RULES: Mapping[str, Callable[[JsonObject], None]] = {
     "core.v1.Pod": _pod,
     "core.v1.PodSpec": _pod_spec,
@@ -216,6 +221,7 @@ RULES: Mapping[str, Callable[[JsonObject], None]] = {
     "autoscaling.v1.HorizontalPodAutoscaler": _old_autoscaler,
     "autoscaling.v2.HorizontalPodAutoscalerSpec": _autoscaler,
     "core.v1.Secret": _secret,
+    "storage.v1.CSIDriverSpec": _csi_driver,
     "apps.v1.DeploymentStrategy": _rolling({"maxUnavailable": _SHARE, "maxSurge": _SHARE}),
     "apps.v1.StatefulSetSpec": _stateful_set,
     "apps.v1.StatefulSetUpdateStrategy": _rolling({"partition": 0}),

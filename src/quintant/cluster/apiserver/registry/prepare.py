@@ -42,6 +42,12 @@ def bump_slice_generation(obj: JsonObject, live: JsonObject) -> None:
         obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
 
 
+def bump_driver_generation(obj: JsonObject, live: JsonObject) -> None:
+    """Count a change of a driver's spec, in place; a new one has no generation."""
+    if obj.get("spec") != live.get("spec"):
+        obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
+
+
 def _annotations(obj: JsonObject) -> JsonObject:
     found: JsonObject = obj["metadata"].get("annotations") or {}
     return found
@@ -80,6 +86,7 @@ PREPARE_FOR_CREATE: dict[str, Callable[[JsonObject], None]] = {
 }
 PREPARE_FOR_UPDATE: dict[str, Callable[[JsonObject, JsonObject], None]] = {
     CSRS: keep_request,
+    "csidrivers": bump_driver_generation,
     "customresourcedefinitions": definition.prepare_for_update,
     "daemonsets": bump_template_generation,
     "deployments": bump_deployment_generation,

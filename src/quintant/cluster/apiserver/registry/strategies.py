@@ -41,6 +41,7 @@ from quintant.cluster.apiserver.registry.prepare import (
 )
 from quintant.cluster.apiserver.validation import VALIDATORS, rbac
 from quintant.cluster.apiserver.validation.certificates import validate_request
+from quintant.cluster.apiserver.validation.ip_addresses import ip_address_name_errors
 from quintant.cluster.apiserver.validation.policies import ADMISSION_POLICIES
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
@@ -52,16 +53,17 @@ _CREATE_ON_UPDATE = {
 _NO_UNCONDITIONAL_UPDATE = {
     *("customresourcedefinitions", "poddisruptionbudgets", "leases", "runtimeclasses"),
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations", *ADMISSION_POLICIES),
+    *("csidrivers", "csinodes", "volumeattachments"),
 }
 _STATUS_RESETS = {
     "deployments": frozenset({"labels"}),
     "pods": frozenset({"ownerReferences", "deletionTimestamp"}),
 }
 # A write of their status changes no metadata.
-_STATUS_ALONE = {"validatingadmissionpolicies"}
+_STATUS_ALONE = {"servicecidrs", "validatingadmissionpolicies", "volumeattachments"}
 _NO_GENERATION = {
     *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
-    *("horizontalpodautoscalers", "resourcequotas", CSRS),
+    *("horizontalpodautoscalers", "resourcequotas", CSRS, "servicecidrs", "volumeattachments"),
 }
 # Without /status, and yet with a generation.
 _GENERATION = {
@@ -73,7 +75,7 @@ _GENERATION = {
 _GENERATE_MISSING_NAME = {"limitranges"}
 _RETURNS_OBJECT = {
     *("namespaces", "pods", "services", "persistentvolumeclaims", "persistentvolumes"),
-    *("serviceaccounts", "storageclasses"),
+    *("serviceaccounts", "storageclasses", "csidrivers", "csinodes", "volumeattachments"),
     *("podtemplates", "replicationcontrollers", "resourcequotas"),
 }
 _DEFAULT_PROPAGATION: dict[str, DeletionPropagation | None] = {
@@ -105,6 +107,7 @@ _VALIDATE_NAME = {
     **dict.fromkeys(("roles", "rolebindings"), path_segment_errors),
     **dict.fromkeys(("clusterroles", "clusterrolebindings"), path_segment_errors),
     CSRS: lambda name: [],
+    "ipaddresses": ip_address_name_errors,
 }
 _METADATA_LAST = {"events", "poddisruptionbudgets"}
 _UNQUALIFIED_FINALIZERS = {

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable
 
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.autoscaling import AUTOSCALERS
+from quintant.cluster.apiserver.validation.csi import CSI
 from quintant.cluster.apiserver.validation.disruption_budgets import DISRUPTION_BUDGETS
 from quintant.cluster.apiserver.validation.events import validate_event
 from quintant.cluster.apiserver.validation.ingresses import INGRESSES
+from quintant.cluster.apiserver.validation.ip_addresses import IP_ADDRESSES
 from quintant.cluster.apiserver.validation.jobs import JOBS
 from quintant.cluster.apiserver.validation.leases_revisions import RECORDS
 from quintant.cluster.apiserver.validation.limit_ranges_quotas import LIMITS
@@ -44,6 +46,8 @@ VALIDATORS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]
     **WORKLOADS,
     **ADMISSION_POLICIES,
     **AUTOSCALERS,
+    **CSI,
+    **IP_ADDRESSES,
     **INGRESSES,
     **JOBS,
     **LIMITS,

@@ -114,6 +114,22 @@ def _printed_selector(selector: JsonObject) -> str:
     )
 
 
+def _token_audiences(driver: JsonObject) -> str:
+    requests = spec(driver).get("tokenRequests")
+    if requests is None:
+        return _UNSET
+    return ",".join(each.get("audience", "") for each in requests)
+
+
+def _parent(address: JsonObject) -> str:
+    ref = spec(address).get("parentRef")
+    if ref is None:
+        return NONE
+    group, resource = ref.get("group") or "", ref.get("resource", "")
+    full = f"{resource}.{group}" if group else resource
+    return "/".join(each for each in (full.lower(), ref.get("namespace"), ref.get("name")) if each)
+
+
 CSR = Printer(
     (
         NAME,
@@ -156,6 +172,39 @@ STORAGE_CLASS = Printer(
         AGE,
     )
 )
+CSI_NODE = Printer(
+    (NAME, column("Drivers", lambda each: len(spec(each).get("drivers") or ()), "integer"), AGE)
+)
+CSI_DRIVER = Printer(
+    (
+        NAME,
+        column("AttachRequired", lambda each: spec(each).get("attachRequired", True), "boolean"),
+        column("PodInfoOnMount", lambda each: bool(spec(each).get("podInfoOnMount")), "boolean"),
+        column("StorageCapacity", lambda each: bool(spec(each).get("storageCapacity")), "boolean"),
+        column("TokenRequests", _token_audiences),
+        column(
+            "RequiresRepublish", lambda each: bool(spec(each).get("requiresRepublish")), "boolean"
+        ),
+        column(
+            "Modes", lambda each: ",".join(spec(each).get("volumeLifecycleModes") or ()) or NONE
+        ),
+        AGE,
+    )
+)
+VOLUME_ATTACHMENT = Printer(
+    (
+        NAME,
+        TableColumn("Attacher", lambda each, now: spec(each).get("attacher", ""), format="name"),
+        column("PV", lambda each: part(each, "spec", "source").get("persistentVolumeName", "")),
+        column("Node", lambda each: spec(each).get("nodeName", "")),
+        column("Attached", lambda each: bool(part(each, "status").get("attached")), "boolean"),
+        AGE,
+    )
+)
+SERVICE_CIDR = Printer(
+    (NAME, column("CIDRs", lambda each: ",".join(spec(each).get("cidrs") or ())), AGE)
+)
+IP_ADDRESS = Printer((NAME, column("ParentRef", _parent)))
 DISRUPTION_BUDGET = Printer(
     (
         NAME,
