@@ -1,6 +1,6 @@
 """The console: what its page loads, how soon it is complete and up to date, and what it costs.
 
-Beside it kubectl on the same cluster in the same run, and k9s where it can be built.
+Beside it kubectl on the same cluster in the same run. k9s is left out, which is said.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ class LargeSite:
 
 def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     """Measure all."""
+    say("console: k9s is left out: its memory beside the page's has not been measured yet")
     with console_pages() as pages:
         say(f"console: {SMALL_DEVICES} devices")
         small = _small(pages)
