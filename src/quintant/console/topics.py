@@ -16,6 +16,9 @@ MOST_CHANGES = 256
 MOST_CHANGE_BYTES = 1 << 20
 """What is kept of changes for viewers that are behind, of one topic."""
 
+MOST_SHARED = 10_000
+"""Scopes that are held once: there are as many as namespaces."""
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -64,6 +67,8 @@ class Topic:
         self.meta_scope = meta_scope
         self._rows: dict[str, bytes] = {}
         self._scopes: dict[str, AccessScope] = {}
+        self._shared: dict[AccessScope, AccessScope] = {}
+        """Scopes, each held once for all rows that have it."""
         self._changes: deque[TopicChange] = deque()
         self._held_bytes = 0
         self._snapshot = b""
@@ -101,7 +106,10 @@ class Topic:
         for key in gone:
             del self._rows[key], self._scopes[key]
         for key, raw in new.items():
-            self._rows[key], self._scopes[key] = raw, rows[key].scope
+            scope = self._shared.setdefault(rows[key].scope, rows[key].scope)
+            self._rows[key], self._scopes[key] = raw, scope
+        if len(self._shared) > MOST_SHARED:
+            self._shared.clear()
         self.meta.update(fresh)
         self._advance(new, gone, fresh)
         return True

@@ -72,10 +72,12 @@ class ConsoleObject(Object):
 
 _shared: dict[bytes, bytes] = {}
 _texts: dict[str, str] = {}
-_NOTHING: Mapping[str, str] = {}
+NOTHING: Mapping[str, str] = {}
+"""Labels or annotations of those who have none: the same for all."""
 
 
-def _share_text(text: str) -> str:
+def share_text(text: str) -> str:
+    """The one instance of a text that many objects have."""
     if len(_texts) >= MOST_TEXTS:
         _texts.clear()
     return _texts.setdefault(text, text)
@@ -119,13 +121,13 @@ def forget_owners(obj: ConsoleObject) -> None:
 def _slim(meta: ObjectMeta) -> ObjectMeta:
     """Metadata without annotations, which the JSON has too, but for one that is asked for."""
     simulated = meta.annotations.get(SIMULATED_POD)
-    kept = {SIMULATED_POD: simulated} if simulated is not None else _NOTHING
-    labels = {_share_text(name): _share_text(value) for name, value in meta.labels.items()}
+    kept = {SIMULATED_POD: simulated} if simulated is not None else NOTHING
+    labels = {share_text(name): share_text(value) for name, value in meta.labels.items()}
     return replace(
         meta,
-        namespace=_share_text(meta.namespace),
+        namespace=share_text(meta.namespace),
         annotations=kept,
-        labels=labels or _NOTHING,
+        labels=labels or NOTHING,
     )
 
 

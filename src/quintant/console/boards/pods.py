@@ -9,6 +9,7 @@ from quintant.api.core import Pod
 from quintant.api.meta import Condition, condition_of
 from quintant.api.quantity import Quantity, parse_quantity
 from quintant.console.links import is_simulated
+from quintant.console.views import NOTHING, share_text
 from quintant.core.object import Model, Object, ObjectMeta
 from quintant.core.resource import projection, resource_of
 from quintant.runtime.manager.rbac import NAME_LABEL
@@ -57,11 +58,12 @@ def _made(wire: _WirePod) -> CountedPod:
     program = full.labels.get(NAME_LABEL, "")
     return CountedPod(
         metadata=ObjectMeta(
-            name=full.name, namespace=full.namespace, uid=full.uid,
+            name=full.name, namespace=share_text(full.namespace), uid=full.uid,
             resource_version=full.resource_version, deletion_timestamp=full.deletion_timestamp,
-            owner_references=full.owner_references,
+            owner_references=full.owner_references, labels=NOTHING, annotations=NOTHING,
         ),
-        node=spec.node_name, phase=status.phase, program=program,
+        node=share_text(spec.node_name), phase=share_text(status.phase),
+        program=share_text(program),
         image=spec.containers[0].image if program and spec.containers else "",
         ready=ready is not None and ready.status == "True",
         restarts=sum(each.restart_count for each in status.container_statuses),
