@@ -1,5 +1,7 @@
 """syncReplicaSet, manageReplicas: claims pods, creates or deletes some, reports.
 
+ReplicationControllers are ReplicaSets by another name, as in Kubernetes: one code serves both.
+
 What a turn makes is in the caches when its write returns, so the next turn counts it: no pod is
 made twice, however late the watch is.
 """
@@ -10,7 +12,6 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from quintant.api.apps import ReplicaSet
 from quintant.api.meta import Condition, condition_of
 from quintant.cluster.controllers.pods.control import (
     NOT_CREATED,
@@ -24,6 +25,7 @@ from quintant.cluster.controllers.pods.views import PodState, next_available, po
 from quintant.cluster.controllers.ref_manager import claim_children
 from quintant.cluster.controllers.replicaset.ranking import pods_to_delete
 from quintant.cluster.controllers.replicaset.status import FAILURE, failure, report
+from quintant.cluster.controllers.replicaset.views import R
 from quintant.cluster.controllers.slow_start import BURST, run_all, slow_start
 from quintant.core.owner import controller_of
 from quintant.runtime.reconcile.context import OWNER_INDEX, Context
@@ -35,7 +37,7 @@ REST_SECONDS = 20e-6
 """How long it rests, for each pod: a set of 2,000 looks at them 25 times a second."""
 
 
-async def reconcile(replicas: ReplicaSet, ctx: Context[ReplicaSet]) -> Result | None:
+async def reconcile(replicas: R, ctx: Context[R]) -> Result | None:
     """Bring the pods of a set to its number, and tell how they are."""
     pods = await claim_children(ctx.client, replicas, replicas.spec.selector, PodState, pod_active)
     failed = await _manage(replicas, pods, ctx)
@@ -50,9 +52,7 @@ async def reconcile(replicas: ReplicaSet, ctx: Context[ReplicaSet]) -> Result | 
     return Result(after=next_available(mine, replicas.spec.min_ready_seconds, now))
 
 
-async def _manage(
-    replicas: ReplicaSet, pods: Sequence[PodState], ctx: Context[ReplicaSet]
-) -> Condition | None:
+async def _manage(replicas: R, pods: Sequence[PodState], ctx: Context[R]) -> Condition | None:
     """Make or delete pods; what went wrong, as the set will tell it."""
     missing = (replicas.spec.replicas or 0) - len(pods)
     if missing > 0:
@@ -69,13 +69,13 @@ async def _manage(
 
 
 async def _surplus(
-    replicas: ReplicaSet, pods: Sequence[PodState], count: int, ctx: Context[ReplicaSet]
+    replicas: R, pods: Sequence[PodState], count: int, ctx: Context[R]
 ) -> list[PodState]:
     """The pods to delete, with regard to all of the Deployment that the set belongs to."""
     owner = controller_of(replicas)
     related = list(pods)
     if owner is not None and count < len(pods):
-        sets = await ctx.client.list(ReplicaSet, index=(OWNER_INDEX, owner.uid))
+        sets = await ctx.client.list(type(replicas), index=(OWNER_INDEX, owner.uid))
         for other in sets:
             if other.metadata.uid != replicas.metadata.uid:
                 index = (OWNER_INDEX, other.metadata.uid)

@@ -1,4 +1,4 @@
-"""calculateStatus: the status of a ReplicaSet, from its pods."""
+"""calculateStatus: the status of a ReplicaSet or ReplicationController, from its pods."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from quintant.cluster.controllers.pods.views import (
     pod_ready,
     pod_terminating,
 )
+from quintant.cluster.controllers.replicaset.views import R
 from quintant.core.clock import timestamp
 
 FAILURE = "ReplicaFailure"
 
 
 def report(
-    replicas: ReplicaSet, pods: Sequence[PodState], failed: Condition | None, now: datetime
+    replicas: R, pods: Sequence[PodState], failed: Condition | None, now: datetime
 ) -> ReplicaSetStatus:
     """The status of a set with these pods of its own, `failed` if making them went wrong."""
     working = [pod for pod in pods if pod_active(pod)]
@@ -36,8 +37,10 @@ def report(
         available_replicas=(
             sum(pod_available(pod, wait, now) for pod in prompt) if wait else len(prompt)
         ),
-        terminating_replicas=sum(map(pod_terminating, pods)),
-        conditions=_conditions(replicas, failed),
+        terminating_replicas=(
+            sum(map(pod_terminating, pods)) if isinstance(replicas, ReplicaSet) else None
+        ),
+        conditions=_conditions(replicas.status.conditions, failed),
     )
 
 
@@ -49,10 +52,10 @@ def failure(reason: str, message: str, now: datetime) -> Condition:
     )  # fmt: skip
 
 
-def _conditions(replicas: ReplicaSet, failed: Condition | None) -> tuple[Condition, ...]:
+def _conditions(before: tuple[Condition, ...], failed: Condition | None) -> tuple[Condition, ...]:
     """The first failure of a row is the one that is told."""
-    held = condition_of(replicas.status.conditions, FAILURE)
-    others = tuple(each for each in replicas.status.conditions if each is not held)
+    held = condition_of(before, FAILURE)
+    others = tuple(each for each in before if each is not held)
     if failed is None:
         return others
     return (*others, held or failed)
