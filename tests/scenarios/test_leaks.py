@@ -42,6 +42,7 @@ OBJECTS = 20
 PERIOD_SECONDS = 1.0
 WARM_SECONDS, WARM_ROTATIONS = 120, 100
 
+MANY_OBJECTS = 600_000
 MOST_GROWTH_BYTES = 3 * MEGABYTE
 MOST_NEW_OBJECTS = 0.01
 
@@ -95,6 +96,13 @@ def check_growth(before: Usage, after: Usage) -> None:
     assert after.files == before.files
     assert after.objects <= before.objects * (1 + MOST_NEW_OBJECTS)
     assert after.memory - before.memory < MOST_GROWTH_BYTES
+
+
+def test_to_measure_a_process_with_many_objects_does_not_grow_it() -> None:
+    held = [[number] for number in range(MANY_OBJECTS)]  # as after thousands of tests
+    before = Usage.now()
+    check_growth(before, Usage.now())
+    assert before.objects > len(held)
 
 
 async def test_soak_reconciles_and_reconnects_leave_nothing_behind(
