@@ -96,19 +96,23 @@ def track_apply(
     last = managers.get(manager)
     wanted = field_set_of(config, kind.merge_schema).without(_apart(_endpoint(kind, author)))
     managers[manager] = ManagedFields(wanted, author.time, kind.resource.api_version)
-    merged = _pruned(kind, merge(base, config, kind.merge_schema), managers, last, wanted)
-    compared = compare(base, merged, kind.merge_schema)
-    others = {key: managed for key, managed in managers.items() if key != manager}
-    free = None if force else fields_to_take_over(kind, live, author.manager)
-    kept = _spared(others, compared.without(_ignored(kind, author)), free)
-    # Claiming what is there already is no change, and a real server gives it no new time.
-    # Another order of the same items is one, though no field of anybody's.
-    news = compared.without(_UNTRACKED) or merged != base
-    since = author.time if news else last.time if last else ""
-    wanted = wanted.without(_UNTRACKED) - _METADATA
-    # The set of before, if it is the same: that is written down already.
-    wanted = last.fields if last is not None and last.fields == wanted else wanted
-    own = {manager: replace(managers[manager], fields=wanted, time=since)} if wanted else {}
+    merged = merge(base, config, kind.merge_schema)
+    claimed = wanted.without(_UNTRACKED) - _METADATA
+    if last is not None and last.fields == claimed:
+        claimed = last.fields  # The set of before: that is written down already.
+    else:
+        merged = _pruned(kind, merged, managers, last, wanted)
+    kept, since = Managers(), author.time
+    if live is not None:  # Of what is new, all is new, and nobody else's.
+        compared = compare(base, merged, kind.merge_schema)
+        others = {key: managed for key, managed in managers.items() if key != manager}
+        free = None if force else fields_to_take_over(kind, live, author.manager)
+        kept = _spared(others, compared.without(_ignored(kind, author)), free)
+        # Claiming what is there already is no change, and a real server gives it no new time.
+        # Another order of the same items is one, though no field of anybody's.
+        news = compared.without(_UNTRACKED) or merged != base
+        since = author.time if news else last.time if last else ""
+    own = {manager: replace(managers[manager], fields=claimed, time=since)} if claimed else {}
     merged = with_last_applied(merged, config, author.manager)
     encode_managed_fields(merged, kept | own)
     return merged

@@ -93,14 +93,16 @@ def compare(old: Any, new: Any, schema: MergeSchema) -> Comparison:
                 _difference(found, element, one, other, schema.item())
         return found
     before, after = old or {}, new or {}
-    for name in before | after:
-        one, other = before.get(name, MISSING), after.get(name, MISSING)
+    for name, other in after.items():
+        one = before.get(name, MISSING)
         if one is other or one == other:
             continue
         if type(one) is type(other) and not isinstance(one, _NESTED):
             found.modified.members.add(field_element(name))
         else:
             _difference(found, field_element(name), one, other, schema.child(name))
+    for name in before.keys() - after.keys():
+        _difference(found, field_element(name), before[name], MISSING, schema.child(name))
     return found
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.fieldmanager.managers import MAX_UPDATERS
 from quintant.testing.loop import advance
+from testbeds.call_counter import counted_calls
 from unit.cluster.api import CMS, FOOS, Api, JsonObject, api, config_map, foo, foo_definition
 
 A = f"{CMS}/a"
@@ -34,6 +35,25 @@ async def test_an_apply_creates_what_is_absent() -> None:
     created = await client.apply(A, config_map("a", {"k": "v"}), "one", code=201)
     assert created["data"] == {"k": "v"}
     assert owners(created) == {"one:Apply": {"f:data": {"f:k": {}}}}
+
+
+async def calls_of_applies(client: Api, names: list[str], value: str, code: int = 200) -> float:
+    """The function calls that each of these takes."""
+    with counted_calls() as counter:
+        for name in names:
+            data = {f"key-{number}": value for number in range(10)}
+            await client.apply(f"{CMS}/{name}", config_map(name, data), "one", code=code)
+    return counter.calls / len(names)
+
+
+async def test_an_apply_makes_at_most_790_calls_where_it_creates_and_900_where_it_changes() -> None:
+    client = api()
+    await calls_of_applies(client, ["warm-1", "warm-2"], "first", 201)
+    names = [f"counted-{number}" for number in range(20)]
+    created = await calls_of_applies(client, names, "first", 201)
+    changed = await calls_of_applies(client, names, "second")
+    assert created <= 790
+    assert changed <= 900
 
 
 async def test_the_same_apply_again_changes_nothing() -> None:
