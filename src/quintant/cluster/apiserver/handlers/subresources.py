@@ -90,27 +90,27 @@ def names_of(kind: Kind) -> list[str]:
 
 def is_create_only(kind: Kind, sub: str) -> bool:
     """Whether a subresource only asks something: nothing is stored."""
-    return not kind.custom and (kind.name, sub) in _CREATE_ONLY
+    return bool(sub) and not kind.custom and (kind.name, sub) in _CREATE_ONLY
 
 
 def is_eviction(kind: Kind, sub: str) -> bool:
     """Whether a subresource deletes its parent if nothing speaks against it."""
-    return not kind.custom and (kind.name, sub) in _EVICTED
+    return bool(sub) and not kind.custom and (kind.name, sub) in _EVICTED
 
 
 def is_log_stream(kind: Kind, sub: str) -> bool:
     """Whether a subresource is read as a stream that belongs to no document."""
-    return not kind.custom and (kind.name, sub) in _STREAMED
+    return bool(sub) and not kind.custom and (kind.name, sub) in _STREAMED
 
 
 def is_connect(kind: Kind, sub: str) -> bool:
     """Whether a subresource is a connection with a container."""
-    return not kind.custom and (kind.name, sub) in _CONNECTED
+    return bool(sub) and not kind.custom and (kind.name, sub) in _CONNECTED
 
 
 def action(kind: Kind, sub: str) -> SubresourceAction | None:
     """The action of a kind's subresource, if it is one."""
-    return None if kind.custom else _ACTIONS.get((kind.name, sub))
+    return _ACTIONS.get((kind.name, sub)) if sub and not kind.custom else None
 
 
 def _bind(target: ObjectRef, sent: Any, now: str) -> Edit:

@@ -124,14 +124,15 @@ def list_reply(call: ApiRequest, listing: ListStream) -> ListStream | None:
     """A large list as the client likes to read it; None if that cannot be sent in pieces."""
     if preferred_media(call) == YAML:
         return None
-    return replace(listing, pretty=_pretty(call))
+    return replace(listing, pretty=_pretty(call, _best(call.headers.get("accept", ""))))
 
 
 async def encode_reply(call: ApiRequest, reply: ApiResponse, beside: Offload) -> ApiResponse:
     """A JSON answer as the client likes to read it: YAML, indented, or as it is."""
     if reply.headers.get("content-type", JSON).partition(";")[0] != JSON or not reply.body:
         return reply
-    if preferred_media(call) == YAML:
+    best = _best(call.headers.get("accept", ""))
+    if best is not None and best.media == YAML:
         # PyYAML is loaded for the first who likes it.
         from quintant.cluster.apiserver.response.yaml import dumped
 
@@ -139,7 +140,7 @@ async def encode_reply(call: ApiRequest, reply: ApiResponse, beside: Offload) ->
         headers = {**reply.headers, "content-type": "".join((YAML, *parameters[1:]))}
         body = await beside.run(partial(dumped, reply.body), len(reply.body) * YAML_WEIGHT)
         return replace(reply, body=body, headers=headers)
-    if _pretty(call):
+    if _pretty(call, best):
         return replace(reply, body=msgspec.json.format(reply.body, indent=INDENT).rstrip())
     return reply
 
@@ -180,11 +181,10 @@ def _negotiated(clause: AcceptClause, media: str) -> NegotiatedMedia | None:
         return None
 
 
-def _pretty(call: ApiRequest) -> bool:
+def _pretty(call: ApiRequest, best: NegotiatedMedia | None) -> bool:
     value = call.query.get("pretty")
     if value is not None:
         return value in _TRUE
-    best = _best(call.headers.get("accept", ""))
     if best is not None and best.pretty:
         return True
     return call.headers.get("user-agent", "").startswith(_BROWSERS)

@@ -101,8 +101,9 @@ def compare(old: Any, new: Any, schema: MergeSchema) -> Comparison:
             found.modified.members.add(field_element(name))
         else:
             _difference(found, field_element(name), one, other, schema.child(name))
-    for name in before.keys() - after.keys():
-        _difference(found, field_element(name), before[name], MISSING, schema.child(name))
+    for name, one in before.items():
+        if name not in after:
+            _difference(found, field_element(name), one, MISSING, schema.child(name))
     return found
 
 

@@ -46,13 +46,13 @@ async def calls_of_applies(client: Api, names: list[str], value: str, code: int 
     return counter.calls / len(names)
 
 
-async def test_an_apply_makes_at_most_790_calls_where_it_creates_and_900_where_it_changes() -> None:
+async def test_an_apply_makes_at_most_800_calls_where_it_creates_and_900_where_it_changes() -> None:
     client = api()
     await calls_of_applies(client, ["warm-1", "warm-2"], "first", 201)
     names = [f"counted-{number}" for number in range(20)]
     created = await calls_of_applies(client, names, "first", 201)
     changed = await calls_of_applies(client, names, "second")
-    assert created <= 790
+    assert created <= 800
     assert changed <= 900
 
 
