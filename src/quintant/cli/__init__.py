@@ -25,12 +25,14 @@ __all__ = ["COMMANDS", "main"]
 
 COMMANDS = {
     "agent": "Run a program that pods are made of.",
+    "apply": "Apply manifests by server-side apply.",
     "check": "Name the objects of a data directory that are damaged.",
     "clusters": "List the clusters that were started with a name.",
     "completion": "Print the completion script of a shell.",
     "console": "Show a cluster on a web page, live.",
     "cosmos": "Look at what a change of a CosmosFullNode would do.",
     "crd": "Print the CustomResourceDefinitions of a module or file.",
+    "delete": "Delete the objects of manifests.",
     "demo": "Show every operator at work on an embedded cluster.",
     "describe": "Show objects in full, and what happened to them.",
     "doctor": "Say what is wrong with this set-up, and what to do.",
@@ -52,6 +54,7 @@ COMMANDS = {
 HELP_OPTIONS = ["-h", "--help"]
 
 _ROOMS = {
+    "apply": ("apply", "delete"),
     "cluster": ("check", "clusters", "demo", "down", "up"),
     "envtest": ("envtest",),
     "look": ("console", "describe", "get", "logs"),

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -15,14 +15,13 @@ from typing import BinaryIO
 import click
 from click.core import ParameterSource
 
+from quintant.cli.slow_progress import SlowProgress
 from quintant.cluster.instance.records import ClusterRecord, ClusterRecords
 from quintant.core.errors import ConfigError, QuintantError
 from quintant.keys.private_files import FILE_MODE, private_folder
 
 POLL_SECONDS = 0.05
 PATIENCE_SECONDS = 120.0
-QUIET_SECONDS = 2.0
-"""Before a word about what is being waited for."""
 MOST_LINES, MOST_BYTES = 20, 16 * 1024
 """Of the log of a start that failed."""
 
@@ -67,31 +66,17 @@ def export_line(record: ClusterRecord) -> str:
     return f"export KUBECONFIG={shlex.quote(record.kubeconfig)}"
 
 
-class SlowProgress:
-    """Says what is being waited for, after two seconds and then now and then."""
-
-    def __init__(self, message: str, now: Callable[[], float] = time.monotonic) -> None:
-        self._message, self._now = message, now
-        self._began, self._next = now(), QUIET_SECONDS
-
-    def __call__(self) -> None:
-        waited = self._now() - self._began
-        if waited >= self._next:
-            self._next = waited * 2
-            click.echo(f"{self._message} ({waited:.0f} s)", err=True)
-
-
 def _wait_ready(
     records: ClusterRecords, name: str, process: subprocess.Popen[bytes]
 ) -> ClusterRecord:
-    progress = SlowProgress("waiting until the cluster is ready")
+    progress = SlowProgress()
     for _ in range(int(PATIENCE_SECONDS / POLL_SECONDS)):
         record = records.find(name).record
         if record is not None and record.pid == process.pid:
             return record
         if process.poll() is not None:
             raise DetachedStartFailed(_last_lines(records.log_of(name)))
-        progress()
+        progress.say("waiting until the cluster is ready")
         time.sleep(POLL_SECONDS)
     raise ConfigError(
         f"the cluster {name!r} did not start",

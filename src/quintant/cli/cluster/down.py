@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 
 import click
 
-from quintant.cli.cluster.detach import SlowProgress
+from quintant.cli.slow_progress import SlowProgress
 from quintant.cluster.instance.records import DEFAULT, ClusterRecords, NamedCluster
 from quintant.core.errors import ConfigError
 from quintant.core.options import DURATION
@@ -65,7 +66,7 @@ def _stop(records: ClusterRecords, cluster: NamedCluster, seconds: float) -> Non
         click.echo(f"{name} did not run any more; what it left is removed")
         return
     records.signal(name, signal.SIGTERM)
-    progress = SlowProgress(f"waiting for {name} to end")
+    progress = partial(SlowProgress().say, f"waiting for {name} to end")
     if not records.wait_ended(name, seconds, progress):
         click.echo(f"{name} did not end in {seconds:g} s, and is killed", err=True)
         records.signal(name, signal.SIGKILL)

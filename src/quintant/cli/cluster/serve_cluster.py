@@ -11,6 +11,8 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from quintant.cli.apply.loading import apply_at_start
+from quintant.cli.apply.manifest_files import Manifest
 from quintant.cli.cluster.kubectl import kubectl_advice
 from quintant.cli.cluster.signals import stop_event
 from quintant.cluster.instance.cluster import (
@@ -39,6 +41,8 @@ class UpOptions(Struct, frozen=True):
     name: str
     any_port: bool
     """Whether another port is as good, if the usual one is taken."""
+    manifests: tuple[Manifest, ...] = ()
+    """What to apply before it is ready."""
 
     def path(self, port: int) -> Path:
         """Where the kubeconfig goes."""
@@ -79,6 +83,8 @@ async def serve_cluster(plan: ClusterConfig, wishes: UpOptions) -> None:
             cluster = await _started(stack, plan, wishes)
             freeze_heap()
         way = _way(cluster, wishes)
+        if wishes.manifests:
+            await apply_at_start(cluster.server, wishes.manifests)
         if wishes.name:
             await wait_ready(cluster, plan)
             wishes.announce(cluster, wishes.path(cluster.address.port).absolute())

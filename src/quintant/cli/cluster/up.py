@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from quintant.cli.apply.loading import load_manifests
 from quintant.cli.cluster.detach import connection_words, export_line, start_detached
 from quintant.cli.cluster.serve_cluster import UpOptions, serve_cluster
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors
@@ -82,6 +83,12 @@ from quintant.runtime.observe import logs
 @click.option("--allow-host-path", is_flag=True, help="Let pods mount any folder of this machine.")
 @click.option("--no-node", is_flag=True, help="Run no pods as processes: all are simulated.")
 @click.option("--api-only", is_flag=True, help="Run no controllers: nothing becomes of objects.")
+@click.option(
+    "--load",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Apply the manifests of a file or folder before the cluster is ready.",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -102,6 +109,7 @@ def command(
     allow_host_path: bool,
     no_node: bool,
     api_only: bool,
+    load: tuple[Path, ...],
 ) -> None:
     """Run an embedded cluster until Ctrl-C, or in the background.
 
@@ -136,6 +144,7 @@ def command(
         ),
         times=parse_grace(node_grace),
     )
+    manifests = load_manifests(load)
     if detach:
         _detach(name or DEFAULT, context)
         return
@@ -144,7 +153,9 @@ def command(
     if salvage and data_dir:
         _salvage(data_dir)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        wishes = UpOptions(data_dir, power_safe, kubeconfig, print_kubeconfig, name, not listen)
+        wishes = UpOptions(
+            data_dir, power_safe, kubeconfig, print_kubeconfig, name, not listen, manifests
+        )
         with wishes.claimed():
             runner.run(serve_cluster(plan, wishes))
 

@@ -1,0 +1,1 @@
+"""Commands that write manifests to a cluster, for machines without kubectl."""
