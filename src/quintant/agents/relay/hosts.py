@@ -10,6 +10,8 @@ from quintant.http.head import ProtocolError, RequestHead
 
 REMEMBERED = 1024
 """Hosts that are not read again: each is on every request of its visitors."""
+LONGEST = 261
+"""Bytes of a host that is remembered: no name with a port is longer."""
 APEX = ""
 """What `requested_app` says of the relay's own name."""
 _HOST = re.compile(rb"([A-Za-z0-9.\-_]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
@@ -23,10 +25,9 @@ def requested_app(head: RequestHead, domains: tuple[str, ...]) -> str | None:
     host = head.index.get(b"host")
     if not isinstance(host, bytes):
         raise ProtocolError(400, "not exactly one Host")
-    return _app(host, domains)
+    return (_known_app if len(host) <= LONGEST else _app)(host, domains)
 
 
-@lru_cache(REMEMBERED)
 def _app(field: bytes, domains: tuple[str, ...]) -> str | None:
     found = _HOST.fullmatch(field)
     if found is None:
@@ -40,6 +41,9 @@ def _app(field: bytes, domains: tuple[str, ...]) -> str | None:
         if parent == domain and LABEL.fullmatch(label):
             return label
     return None
+
+
+_known_app = lru_cache(REMEMBERED)(_app)
 
 
 def target_of(head: RequestHead) -> bytes:

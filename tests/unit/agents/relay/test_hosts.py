@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from quintant.agents.relay.hosts import APEX, requested_app, target_of
@@ -37,6 +39,16 @@ def test_one_label_below_a_domain_is_an_app(host: bytes, app: str | None) -> Non
 def test_a_request_is_for_exactly_one_host(hosts: tuple[bytes, ...]) -> None:
     with pytest.raises(ProtocolError):
         requested_app(asked(*hosts), DOMAINS)
+
+
+def test_hosts_that_nobody_has_take_no_memory() -> None:
+    tracemalloc.start()
+    try:
+        for number in range(200):
+            assert requested_app(asked(b"a" * 30_000 + b"%d" % number), DOMAINS) is None
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_an_absolute_target_agrees_with_its_host() -> None:
