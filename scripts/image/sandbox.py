@@ -10,8 +10,11 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 _INSIDE = r"""
 root=$1; who=$2; shift 2
@@ -63,6 +66,14 @@ def _read(process: subprocess.Popen[str], until: re.Pattern[str]) -> str:
     for line in process.stdout:
         text += line
         if until.search(text):
-            process.kill()
+            _end(process.pid)
             break
     return text
+
+
+def _end(pid: int) -> None:
+    """End it with all that it started: who has become another user outlives its parent."""
+    root = psutil.Process(pid)
+    for each in (*root.children(recursive=True), root):
+        with suppress(psutil.NoSuchProcess):
+            each.kill()
