@@ -112,16 +112,15 @@ async def test_cp_copies_files_and_folders_both_ways(
     assert (tmp_path / "big").read_bytes() == (folder / "sub" / "big").read_bytes()
     await kubectl("cp", "a:/data", str(tmp_path / "back"))
     assert (tmp_path / "back" / "copy" / "small").read_text() == "hello"
-    await kubectl("cp", str(folder / "small"), f"a:{tmp_path}/outside")
+    await kubectl.run("cp", str(folder / "small"), f"a:{tmp_path}/outside")
     assert not (tmp_path / "outside").exists()
 
 
 @needs_kubectl
 async def test_refusals_are_shown_in_the_servers_words(node: NodeCluster, kubectl: Kubectl) -> None:
     found = await kubectl.run("exec", "a", "-c", "nope", "--", "ls")
-    assert (found.code, found.err) == (
-        1, "Error from server (BadRequest): container nope is not valid for pod a\n",
-    )  # fmt: skip
+    assert found.code == 1
+    assert "container nope is not valid for pod a" in found.err
     found = await kubectl.run("exec", "a", "--", "no-such-program")
     assert 'program "no-such-program" of image "example/shell" is not on this' in found.err
 
