@@ -26,7 +26,7 @@ async def hooks(target: Target) -> AsyncIterator[Hooks]:
         yield found
 
 
-@pytest.mark.parametrize("sub", ["exec"])
+@pytest.mark.parametrize("sub", ["exec", "attach"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("headers", [UPGRADE, {}], ids=["upgrade", "plain"])
 @pytest.mark.parametrize(
@@ -59,6 +59,23 @@ async def test_what_is_wrong_with_the_pod_is_said_before_any_protocol(
     wanted = {"command": "ls", "stdout": "true", **query}
     reply = await target.send(method, path, None, headers=headers, **wanted)
     assert (reply.status, decoded(reply.body)["message"]) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "message"),
+    [
+        ("one", 400, "pod one does not have a host assigned"),
+        ("none", 404, 'pods "none" not found'),
+        ("lost", 404, 'pods "nowhere" not found'),
+    ],
+)
+async def test_ports_are_forwarded_to_pods_that_have_a_node(
+    target: Target, name: str, code: int, message: str
+) -> None:
+    await filled(target)
+    path = target.path("pods", name, sub="portforward")
+    refused = await target.ask("GET", path, None, code, ports="80")
+    assert refused["message"] == message
 
 
 async def test_sessions_are_neither_written_nor_deleted(target: Target) -> None:

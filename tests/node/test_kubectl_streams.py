@@ -1,4 +1,4 @@
-"""kubectl and the official Python client with containers that are processes: exec and cp."""
+"""kubectl and the official Python client with pods that are processes: exec, cp, port-forward."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ from kubernetes.stream import stream
 
 import patience
 from conformance.kubectl import Kubectl, programs
-from node.node_fixture import PATIENCE_SECONDS, NodeCluster, ready
+from node.node_fixture import (
+    IMAGE,
+    PATIENCE_SECONDS,
+    PORT,
+    NodeCluster,
+    answering,
+    fetch,
+    ready,
+)
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
 from quintant.cluster.kubelet.container.images import ImageProgram
 from quintant.cluster.kubelet.options import NodeOptions
@@ -143,3 +151,57 @@ async def test_the_python_clients_stream_works(node: NodeCluster, tmp_path: Path
 
     assert await asyncio.to_thread(run) == ("got this\n", 7)
     loaded.close()
+
+
+OLDER = {"KUBECTL_REMOTE_COMMAND_WEBSOCKETS": "false", "KUBECTL_PORT_FORWARD_WEBSOCKETS": "false"}
+"""Has kubectl speak SPDY, as older ones do."""
+
+
+@needs_kubectl
+async def test_older_clients_have_sessions_over_spdy(
+    node: NodeCluster, kubectl: Kubectl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in OLDER.items():
+        monkeypatch.setenv(name, value)
+    command = ("sh", "-c", "cat; echo err >&2; exit 3")
+    found = await kubectl.run("exec", "-i", "a", "--", *command, given="line\n" * 50_000)
+    assert (found.code, found.out) == (3, "line\n" * 50_000)
+    assert found.err == "err\ncommand terminated with exit code 3\n"
+    found = await kubectl.run("exec", "a", "-c", "nope", "--", "ls")
+    assert "container nope is not valid for pod a" in found.err
+
+
+@needs_kubectl
+@pytest.mark.parametrize("older", [False, True], ids=["websocket", "spdy"])
+async def test_ports_are_forwarded(
+    node: NodeCluster, kubectl: Kubectl, monkeypatch: pytest.MonkeyPatch, older: bool
+) -> None:
+    for name, value in OLDER.items() if older else ():
+        monkeypatch.setenv(name, value)
+    await node.create("web", containers=[{"name": "main", "image": IMAGE}])
+    await answering(await node.until("web", ready))
+    process = await kubectl.start("port-forward", "pod/web", f":{PORT}")
+    assert process.stdout is not None
+    line = (await process.stdout.readline()).decode()
+    port = int(line.removeprefix("Forwarding from 127.0.0.1:").split()[0])
+    answers = await asyncio.gather(*(fetch("127.0.0.1", port, "/") for _ in range(20)))
+    assert all(status == 200 and '"hostname": "web"' in body for status, body in answers)
+    process.kill()
+    await process.communicate()
+
+
+@needs_kubectl
+async def test_attach_shows_what_a_container_prints_until_it_ends(
+    node: NodeCluster, kubectl: Kubectl
+) -> None:
+    script = "while sleep 0.1; do echo tick; test -e $QUINTANT_ROOT/tmp/end && exit; done"
+    container = {"name": "main", "image": SHELL, "command": ["sh", "-c", script]}
+    await node.create("b", containers=[container], restartPolicy="Never")
+    await node.until("b", ready)
+    process = await kubectl.start("attach", "b")
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"tick\n"
+    # It may end with the container whose end it is.
+    await kubectl.run("exec", "b", "--", "touch", "/tmp/end")
+    await process.communicate()
+    assert process.returncode == 0

@@ -199,6 +199,8 @@ async def _upgrade(connection: Connection, response: UpgradeResponse) -> None:
     try:
         await connection.write(response.encode_head())
         await response.serve(connection)
+    except* Disconnected:
+        pass
     finally:
         response.on_close()
 

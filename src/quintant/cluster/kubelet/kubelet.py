@@ -33,6 +33,7 @@ from quintant.cluster.apiserver.kubelet_client.streaming_runtime import (
     ExecOptions,
     ExecProcess,
 )
+from quintant.cluster.kubelet.container.attach import AttachedOutput
 from quintant.cluster.kubelet.container.run import ContainerRun, PodEvent
 from quintant.cluster.kubelet.logs.tail import read_log
 from quintant.cluster.kubelet.node_context import NodeContext
@@ -54,6 +55,8 @@ WORKERS = 8
 """Pods worked on at once: starting a process takes milliseconds."""
 GOODBYE_SECONDS = 3.0
 """What programs have to end in when the whole node does."""
+DIAL_SECONDS = 5.0
+"""For a program of a pod to accept a connection; it is on this machine."""
 FINISHED = ("Succeeded", "Failed")
 
 
@@ -131,6 +134,27 @@ class Kubelet:
             return await self._run_of(uid, container).exec(self._group, options)
         except StartError as error:
             raise ExecError(str(error)) from error
+
+    async def attach(self, uid: str, container: str) -> ExecProcess:
+        self.check_container(uid, container)
+        return AttachedOutput(self.read(uid, container, LogOptions(follow=True, tail=0)))
+
+    def check_pod(self, uid: str) -> None:
+        self._address_of(uid)
+
+    async def dial(self, uid: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        try:
+            address = self._address_of(uid)
+        except ContainerNotFound as error:
+            raise ConnectionRefusedError(str(error)) from error
+        async with asyncio.timeout(DIAL_SECONDS):
+            return await asyncio.open_connection(address, port)
+
+    def _address_of(self, uid: str) -> str:
+        worker = None if self.closed else self.workers.get(uid)
+        if worker is None or worker.sandbox.finished:
+            raise ContainerNotFound("pod not found")
+        return worker.sandbox.address
 
     def _run_of(self, uid: str, container: str) -> ContainerRun:
         worker = None if self.closed else self.workers.get(uid)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.handlers.pod_streams import DOCUMENTS
 from quintant.cluster.apiserver.handlers.subresources import names_of, verbs_of
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -17,7 +18,7 @@ from quintant.cluster.apiserver.meta.version_order import version_priority
 # Subresources whose document is not their parent: group, version and kind, if not the parent's.
 _DOCUMENTS = {
     "binding": ("", "", "Binding"),
-    "exec": ("", "", "PodExecOptions"),
+    **{name: ("", "", document) for name, document in DOCUMENTS.items()},
     "eviction": ("policy", "v1", "Eviction"),
     "scale": ("autoscaling", "v1", "Scale"),
     "token": ("authentication.k8s.io", "v1", "TokenRequest"),

@@ -1,4 +1,4 @@
-"""ExecREST: connections with containers, from a request to the protocol that follows it.
+"""ExecREST, AttachREST, PortForwardREST: connections with pods, from a request to a protocol.
 
 What is wrong with the pod is answered before anything is said about protocols: a client whose first
 protocol is refused tries its second one, and shows what becomes of that. The program is with
@@ -8,6 +8,7 @@ whoever runs the pod (`runtimes`); the first that knows the pod is asked.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -38,12 +39,18 @@ from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.core.resource import Resource
 from quintant.http.connection import Connection
 
-EXEC = "exec"
+EXEC, ATTACH, PORT_FORWARD = "exec", "attach", "portforward"
+DOCUMENTS = {
+    EXEC: "PodExecOptions",
+    ATTACH: "PodAttachOptions",
+    PORT_FORWARD: "PodPortForwardOptions",
+}
+"""What each is asked with."""
 SESSIONS = 100
 """Connections with containers at once: each is a process, and three open files."""
 UPGRADE_REQUIRED = "Upgrade request required"
 NO_STREAM = "you must specify at least 1 of stdin, stdout, stderr"
-_EXEC_OPTIONS = Resource("", "v1", "PodExecOptions", "pods/exec")
+_PORT_DIGITS = 6
 _FLAGS = ("stdin", "stdout", "stderr", "tty")
 
 Admit = Callable[[ObjectRef, Resource, JsonObject, User], Awaitable[JsonObject]]
@@ -61,7 +68,7 @@ class PodStream(Struct, frozen=True):
 
 
 class PodStreams:
-    """Answers pods/exec; `runtimes` are those who run pods."""
+    """Answers pods/exec, pods/attach and pods/portforward; `runtimes` are those who run pods."""
 
     def __init__(self, store: RevisionStore, access: Access, admit: Admit) -> None:
         self._store, self._access, self._admit = store, access, admit
@@ -72,110 +79,138 @@ class PodStreams:
         self, call: ApiRequest, request_info: RequestInfo, kind: Kind, user: User
     ) -> PodStream:
         """What a connection becomes; StatusError if it becomes nothing."""
-        target = ObjectRef(kind, request_info.namespace, request_info.name, EXEC)
-        asked_with = await self._admit(target, _EXEC_OPTIONS, exec_options(call), user)
+        sub = request_info.subresource
+        target = ObjectRef(kind, request_info.namespace, request_info.name, sub)
+        document = Resource("", "v1", DOCUMENTS[sub], f"pods/{sub}")
+        asked_with = await self._admit(target, document, stream_options(call, sub), user)
         # Clients of WebSockets say GET: to read pods is not to run something in them.
         self._access.authorize(user, replace(request_info, verb="create"))
-        pod, container = self._locate(target, str(asked_with.get("container", "")))
-        runtime = self._runtime(pod, target.name, container)
-        options = _read_options(asked_with)
-        headers, serve = _negotiate(call, runtime, pod.metadata.uid, container, options)
+        pod = self._find(target)
+        if sub == PORT_FORWARD:
+            found = self._port_forward(call, target, pod)
+        else:
+            found = self._session(call, target, pod, asked_with)
         if self._open >= SESSIONS:
             raise too_many_requests(
                 f"{SESSIONS} connections with containers are open, and there may be no more: "
                 "end one, or try again later"
             )
         self._open += 1
-        return PodStream(headers, serve, self._release)
+        return PodStream(*found, self._release)
+
+    def _session(
+        self, call: ApiRequest, target: ObjectRef, pod: LocatedPod, asked_with: JsonObject
+    ) -> tuple[Mapping[str, str], Serve]:
+        """A command in a container, or its output."""
+        wanted = str(asked_with.get("container", ""))
+        container = choose_container(pod.spec, target.name, wanted)
+        self._check_node(target, pod)
+        uid = pod.metadata.uid
+        runtime = self._runtime(pod, target, container)
+        options = _read_options(asked_with, target.subresource)
+        # Loaded by servers whose clients have such a connection.
+        from quintant.cluster.apiserver.streaming.channels import PROTOCOLS, V4
+        from quintant.cluster.apiserver.streaming.negotiate import negotiate
+        from quintant.cluster.apiserver.streaming.session import serve_exec
+        from quintant.cluster.apiserver.streaming.spdy import SpdyConnection, SpdyExecStreams
+        from quintant.cluster.apiserver.streaming.websocket import WebSocketConnection
+
+        protocol = negotiate(call.headers, PROTOCOLS, (V4,))
+        if target.subresource == ATTACH:
+            start = partial(runtime.attach, uid, container)
+        else:
+            start = partial(runtime.exec, uid, container, options)
+
+        async def serve(connection: Connection) -> None:
+            if protocol.websocket:
+                await serve_exec(WebSocketConnection(connection), start, options)
+                return
+            streams = SpdyExecStreams(SpdyConnection(connection))
+            if await streams.open(options):
+                await serve_exec(streams, start, options)
+
+        return protocol.headers, serve
+
+    def _port_forward(
+        self, call: ApiRequest, target: ObjectRef, pod: LocatedPod
+    ) -> tuple[Mapping[str, str], Serve]:
+        """Connections to ports of a pod."""
+        self._check_node(target, pod)
+        dial = partial(self._runtime(pod, target).dial, pod.metadata.uid)
+        # Loaded by servers whose clients have such a connection.
+        from quintant.cluster.apiserver.streaming import port_forward
+        from quintant.cluster.apiserver.streaming.negotiate import negotiate
+        from quintant.cluster.apiserver.streaming.spdy import SpdyConnection
+        from quintant.cluster.apiserver.streaming.websocket import WebSocketTunnel
+
+        spoken = (port_forward.TUNNEL,), (port_forward.PORT_FORWARD,)
+        protocol = negotiate(call.headers, *spoken)
+
+        async def serve(connection: Connection) -> None:
+            carrier = WebSocketTunnel(connection) if protocol.websocket else connection
+            streams = SpdyConnection(carrier)
+            await port_forward.PortForwardSession(streams, dial, target.name).serve()
+
+        return protocol.headers, serve
 
     def _release(self) -> None:
         self._open -= 1
 
-    def _locate(self, target: ObjectRef, wanted: str) -> tuple[LocatedPod, str]:
-        """A pod that has a node, and the container that is meant."""
+    def _find(self, target: ObjectRef) -> LocatedPod:
         entry = self._store.table(target.kind.table).entries.get(
             f"{target.namespace}/{target.name}"
         )
         if entry is None:
             raise not_found(target.kind.resource, target.name)
-        pod = stored_json.read(entry, LocatedPod)
-        container = choose_container(pod.spec, target.name, wanted)
+        return stored_json.read(entry, LocatedPod)
+
+    def _check_node(self, target: ObjectRef, pod: LocatedPod) -> None:
         node = pod.spec.node_name
         if not node:
             raise bad_request(f"pod {target.name} does not have a host assigned")
         if node not in self._store.table("nodes").entries:
             raise not_found(target.kind.resource, node)
-        return pod, container
 
-    def _runtime(self, pod: LocatedPod, name: str, container: str) -> StreamingRuntime:
-        """Who runs the container; StatusError if it does not run."""
+    def _runtime(self, pod: LocatedPod, target: ObjectRef, container: str = "") -> StreamingRuntime:
+        """Who runs a pod, or a container of it; StatusError if it does not run."""
         uid = pod.metadata.uid
         for runtime in self.runtimes:
             if runtime.has(uid):
                 try:
-                    runtime.check_container(uid, container)
+                    if container:
+                        runtime.check_container(uid, container)
+                    else:
+                        runtime.check_pod(uid)
                 except ContainerNotFound as error:
                     raise KubeletError(str(error)) from error
                 return runtime
         if pod.status.reason == SIMULATED:
             raise bad_request(
-                f"pod {name} is simulated: no program runs in it that one could connect with"
+                f"pod {target.name} is simulated: no program runs in it that one could connect with"
             )
-        raise KubeletError(f'container not found ("{container}")')
+        raise KubeletError(f'container not found ("{container}")' if container else "pod not found")
 
 
-def exec_options(call: ApiRequest) -> JsonObject:
-    """PodExecOptions, as a query has them."""
-    command = split_values(call.query["command"]) if "command" in call.query else []
+def stream_options(call: ApiRequest, sub: str) -> JsonObject:
+    """PodExecOptions and their like, as a query has them."""
+    if sub == PORT_FORWARD:
+        ports = [each for each in call.query.get("ports", "").split(",") if each.isdigit()]
+        return {"ports": [int(each) for each in ports if len(each) < _PORT_DIGITS]}
     options: JsonObject = {each: True for each in _FLAGS if flag(call.query, each)}
     if call.query.get("container"):
         options["container"] = call.query["container"]
+    if sub == ATTACH:
+        return options
+    command = split_values(call.query["command"]) if "command" in call.query else []
     return {**options, "command": command}
 
 
-def _read_options(given: Mapping[str, Any]) -> ExecOptions:
+def _read_options(given: Mapping[str, Any], sub: str) -> ExecOptions:
     """The options, after webhooks may have changed them."""
     command = tuple(str(each) for each in given.get("command") or ())
     flags = {each: given.get(each) is True for each in _FLAGS}
     if not any(flags[each] for each in ("stdin", "stdout", "stderr")):
         raise bad_request(NO_STREAM)
-    if not command:
+    if not command and sub == EXEC:
         raise bad_request("you must specify at least one command for the container")
     return ExecOptions(command, **flags)
-
-
-def _negotiate(
-    call: ApiRequest, runtime: StreamingRuntime, uid: str, container: str, options: ExecOptions
-) -> tuple[Mapping[str, str], Serve]:
-    """The protocol that a connection goes on with: what is answered, and who serves it."""
-    # Loaded by servers whose clients have such a connection.
-    from quintant.cluster.apiserver.streaming.channels import PROTOCOLS, choose_protocol
-    from quintant.cluster.apiserver.streaming.session import serve_exec
-    from quintant.cluster.apiserver.streaming.websocket import (
-        WebSocketConnection,
-        handshake_error,
-        handshake_headers,
-        is_websocket,
-        offered_protocols,
-    )
-
-    if "upgrade" not in call.headers.get("connection", "").lower():
-        raise bad_request(UPGRADE_REQUIRED)
-    if not is_websocket(call.headers):
-        wanted = call.headers.get("upgrade", "")
-        raise bad_request(f"unable to upgrade: {wanted} is not served by this cluster")
-    if why := handshake_error(call.headers):
-        raise bad_request(why)
-    offered = offered_protocols(call.headers)
-    protocol = choose_protocol(offered)
-    if not protocol:
-        raise bad_request(
-            f"requested protocol(s) are not supported: [{' '.join(offered)}]; "
-            f"supports [{' '.join(PROTOCOLS)}]"
-        )
-
-    async def serve(connection: Connection) -> None:
-        client = WebSocketConnection(connection)
-        await serve_exec(client, runtime, uid, container, options)
-
-    return handshake_headers(call.headers, protocol), serve

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.codec.type_meta import check_sent
 from quintant.cluster.apiserver.handlers.pod_logs import LOG
-from quintant.cluster.apiserver.handlers.pod_streams import EXEC
+from quintant.cluster.apiserver.handlers.pod_streams import DOCUMENTS
 from quintant.cluster.apiserver.handlers.scale import SCALE
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -43,7 +43,7 @@ _NAMESPACE = Resource("", "v1", "Namespace", "namespaces")
 _SCHEDULED = StatusCondition("PodScheduled", True)
 _CREATE_ONLY = frozenset({("serviceaccounts", TOKEN)})
 _STREAMED = frozenset({("pods", LOG)})
-_CONNECTED = frozenset({("pods", EXEC)})
+_CONNECTED = frozenset(("pods", each) for each in DOCUMENTS)
 """Those after whose answer a connection speaks another protocol."""
 _EVICTED = frozenset({("pods", EVICTION)})
 _WRITTEN_APART = frozenset({("certificatesigningrequests", APPROVAL)})

@@ -7,6 +7,7 @@ than either takes them.
 
 from __future__ import annotations
 
+from asyncio import StreamReader, StreamWriter
 from typing import Protocol
 
 from msgspec import Struct
@@ -71,3 +72,12 @@ class StreamingRuntime(Protocol):
 
     async def exec(self, uid: str, container: str, options: ExecOptions) -> ExecProcess:
         """Run a command in a container; ContainerNotFound or ExecError if that is impossible."""
+
+    async def attach(self, uid: str, container: str) -> ExecProcess:
+        """What a container prints from now on; ContainerNotFound if it does not run."""
+
+    def check_pod(self, uid: str) -> None:
+        """ContainerNotFound unless a pod that it has has an address now."""
+
+    async def dial(self, uid: str, port: int) -> tuple[StreamReader, StreamWriter]:
+        """Connect with a port of a pod; OSError if nothing answers, or the pod is no more."""

@@ -2,7 +2,10 @@
 
 Reading order:
 
-    channels    which stream a message belongs to, and how a session ends    (pure)
-    websocket   messages over a connection
-    session     a client and a program, joined
+    channels      which stream a message belongs to, and how a session ends    (pure)
+    websocket     messages over a connection
+    spdy          the same for older clients
+    negotiate     which of the two
+    session       a client and a program, joined
+    port_forward  a client and ports of a pod
 """

@@ -38,11 +38,6 @@ class _Size(msgspec.Struct):
     height: int = msgspec.field(name="Height", default=0)
 
 
-def choose_protocol(offered: Sequence[str]) -> str:
-    """The best of what a client offers; empty if there is none."""
-    return next((each for each in PROTOCOLS if each in offered), "")
-
-
 def read_size(payload: bytes) -> TerminalSize | None:
     """A terminal's size as clients send it; None if it is none."""
     try:

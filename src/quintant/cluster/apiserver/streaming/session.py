@@ -7,7 +7,7 @@ read. A client that leaves takes the program with it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Protocol
 
 from quintant.cluster.apiserver.kubelet_client.streaming_runtime import (
@@ -15,7 +15,6 @@ from quintant.cluster.apiserver.kubelet_client.streaming_runtime import (
     ExecError,
     ExecOptions,
     ExecProcess,
-    StreamingRuntime,
 )
 from quintant.cluster.apiserver.meta.status import internal_error
 from quintant.cluster.apiserver.streaming.channels import (
@@ -46,16 +45,14 @@ class ClientStreams(Protocol):
         """Say that nothing more will come."""
 
 
-async def serve_exec(
-    client: ClientStreams,
-    runtime: StreamingRuntime,
-    uid: str,
-    container: str,
-    options: ExecOptions,
-) -> None:
+Start = Callable[[], Awaitable[ExecProcess]]
+"""Starts what a session is with; ContainerNotFound or ExecError if that is impossible."""
+
+
+async def serve_exec(client: ClientStreams, start: Start, options: ExecOptions) -> None:
     """Run a command for a client, and tell it how that ended."""
     try:
-        process = await runtime.exec(uid, container, options)
+        process = await start()
     except (ContainerNotFound, ExecError) as error:
         text = f"error executing command in container: {error}"
         await _end(client, error_status(internal_error(text)))

@@ -63,7 +63,12 @@ class WebSocketConnection:
         self._writing = asyncio.Lock()
 
     async def messages(self) -> AsyncIterator[tuple[int, bytes]]:
-        """Channels and payloads of what comes, until the client closes, leaves, or lies."""
+        """Channels and payloads of what comes."""
+        async for payload in self.payloads():
+            yield payload[0], payload[1:]
+
+    async def payloads(self) -> AsyncIterator[bytes]:
+        """What comes and is not empty, until the client closes, leaves, or lies."""
         while raw := await self._connection.read():
             try:
                 for op, payload in self._reader.feed(raw):
@@ -72,14 +77,18 @@ class WebSocketConnection:
                     if op == Opcode.PING:
                         await self._send(Opcode.PONG, payload)
                     elif op != Opcode.PONG and payload:
-                        yield payload[0], payload[1:]
+                        yield payload
             except WebSocketError as error:
                 await self._close(PROTOCOL_ERROR, str(error))
                 return
 
     async def send(self, channel: int, payload: bytes) -> None:
         """Send a message of a channel, once there is room."""
-        await self._send(Opcode.BINARY, bytes((channel,)), payload)
+        await self.send_payload(bytes((channel,)), payload)
+
+    async def send_payload(self, *parts: bytes) -> None:
+        """Send a message, once there is room."""
+        await self._send(Opcode.BINARY, *parts)
 
     async def close(self) -> None:
         """Say that nothing more will come."""
@@ -91,3 +100,19 @@ class WebSocketConnection:
     async def _send(self, op: Opcode, *parts: bytes) -> None:
         async with self._writing:
             await self._connection.write(encode_frames(op, [(b"".join(parts),)], None))
+
+
+class WebSocketTunnel:
+    """Bytes of another protocol within a WebSocket: messages are pieces of it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._socket = WebSocketConnection(connection)
+        self._payloads = self._socket.payloads()
+
+    async def read(self) -> bytes:
+        """What came, at least one byte; nothing at the end."""
+        return await anext(self._payloads, b"")
+
+    async def write(self, raw: bytes) -> None:
+        """Send, and wait until there is room for more."""
+        await self._socket.send_payload(raw)

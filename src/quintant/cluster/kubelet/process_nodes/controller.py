@@ -131,6 +131,18 @@ class ProcessNodes:
     async def exec(self, uid: str, container: str, options: ExecOptions) -> ExecProcess:
         return await self._runtime(uid).exec(uid, container, options)
 
+    async def attach(self, uid: str, container: str) -> ExecProcess:
+        return await self._runtime(uid).attach(uid, container)
+
+    def check_pod(self, uid: str) -> None:
+        self._runtime(uid).check_pod(uid)
+
+    async def dial(self, uid: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        try:
+            return await self._runtime(uid).dial(uid, port)
+        except ContainerNotFound as error:
+            raise ConnectionRefusedError(str(error)) from error
+
     def _runtime(self, uid: str) -> StreamingRuntime:
         for node in self._on.values():
             if uid in node.pods():

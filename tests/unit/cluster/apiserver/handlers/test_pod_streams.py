@@ -9,7 +9,7 @@ import pytest
 
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.golang.query import read_pairs
-from quintant.cluster.apiserver.handlers.pod_streams import SESSIONS, PodStream, exec_options
+from quintant.cluster.apiserver.handlers.pod_streams import SESSIONS, PodStream, stream_options
 from quintant.cluster.apiserver.server.server import ApiServer
 from unit.cluster.api import PODS, Api, JsonObject, pod, server
 from unit.cluster.apiserver.streaming.fakes import FakeRuntime
@@ -36,11 +36,11 @@ async def placed(reason: str = "") -> tuple[ApiServer, Api]:
 
 
 async def ask(
-    embedded: ApiServer, query: str = "command=ls&stdout=1", **headers: str
+    embedded: ApiServer, query: str = "command=ls&stdout=1", *, sub: str = "exec", **headers: str
 ) -> ApiResponse | PodStream:
     """What comes of a request for a session."""
     sent = {**UPGRADE, **{name.replace("_", "-"): value for name, value in headers.items()}}
-    call = ApiRequest("GET", f"{PODS}/p/exec", read_pairs(query), sent)
+    call = ApiRequest("GET", f"{PODS}/p/{sub}", read_pairs(query), sent)
     answer = await embedded.handle(call)
     assert isinstance(answer, ApiResponse | PodStream)
     return answer
@@ -69,6 +69,17 @@ async def test_a_session_is_negotiated() -> None:
         ("command=ls", {}, "you must specify at least 1 of stdin, stdout, stderr"),
         ("stdout=1", {}, "you must specify at least one command for the container"),
         ("command=ls&stdout=1", {"connection": "close"}, "Upgrade request required"),
+        (
+            "command=ls&stdout=1",
+            {"upgrade": "h2c"},
+            "unable to upgrade: h2c is not served by this cluster",
+        ),
+        (
+            "command=ls&stdout=1",
+            {"upgrade": "SPDY/3.1", "x_stream_protocol_version": "channel.k8s.io"},
+            "requested protocol(s) are not supported: [channel.k8s.io]; "
+            "supports [v4.channel.k8s.io]",
+        ),
         (
             "command=ls&stdout=1",
             {"sec_websocket_version": "8"},
@@ -141,7 +152,7 @@ async def test_there_are_so_many_sessions_at_once_and_no_more() -> None:
 def test_every_word_of_a_command_counts() -> None:
     query = "command=sh&command=-c&command=echo+a%26b&stdout=true&container=c"
     call = ApiRequest("GET", "/", read_pairs(query))
-    assert exec_options(call) == {
+    assert stream_options(call, "exec") == {
         "command": ["sh", "-c", "echo a&b"],
         "container": "c",
         "stdout": True,
@@ -156,3 +167,30 @@ async def test_who_has_no_connection_has_no_session() -> None:
             f"{PODS}/p/exec", code=400, command="ls", stdout="true", headers=UPGRADE
         )
         assert refused["message"] == "Upgrade request required"
+
+
+@pytest.mark.parametrize("sub", ["exec", "attach", "portforward"])
+async def test_older_clients_go_on_with_spdy(sub: str) -> None:
+    embedded, _ = await placed()
+    embedded.streams.runtimes.append(FakeRuntime())
+    spoken = "portforward.k8s.io" if sub == "portforward" else "v4.channel.k8s.io"
+    offered = {"upgrade": "SPDY/3.1", "x_stream_protocol_version": f"{spoken},channel.k8s.io"}
+    answer = await ask(embedded, sub=sub, **offered)
+    assert isinstance(answer, PodStream)
+    assert answer.headers == {"Upgrade": "SPDY/3.1", "X-Stream-Protocol-Version": spoken}
+
+
+async def test_ports_are_forwarded_through_a_websocket() -> None:
+    embedded, _ = await placed()
+    embedded.streams.runtimes.append(FakeRuntime())
+    tunnel = "SPDY/3.1+portforward.k8s.io"
+    answer = await ask(embedded, "ports=80", sub="portforward", sec_websocket_protocol=tunnel)
+    assert isinstance(answer, PodStream)
+    assert answer.headers["Sec-WebSocket-Protocol"] == tunnel
+
+
+async def test_a_pod_that_does_not_run_has_no_ports() -> None:
+    embedded, _ = await placed()
+    answer = await ask(embedded, sub="portforward")
+    assert isinstance(answer, ApiResponse)
+    assert (answer.status, answer.body) == (500, b"pod not found\n")

@@ -100,6 +100,15 @@ class FakeRuntime:
         if self.missing:
             raise ContainerNotFound(self.missing)
 
+    def check_pod(self, uid: str) -> None:
+        self.check_container(uid, "")
+
+    async def attach(self, uid: str, container: str) -> FakeExec:
+        return self.process
+
+    async def dial(self, uid: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        raise ConnectionRefusedError(f"port {port}")
+
     async def exec(self, uid: str, container: str, options: ExecOptions) -> FakeExec:
         self.check_container(uid, container)
         if self.unstartable:

@@ -8,22 +8,11 @@ import pytest
 from quintant.cluster.apiserver.kubelet_client.streaming_runtime import TerminalSize
 from quintant.cluster.apiserver.meta.status import internal_error
 from quintant.cluster.apiserver.streaming.channels import (
-    V4,
-    V5,
-    choose_protocol,
     error_status,
     exit_status,
     read_size,
     success_status,
 )
-
-
-@pytest.mark.parametrize(
-    ("offered", "chosen"),
-    [([V4, V5], V5), ([V4], V4), (["channel.k8s.io", V4], V4), (["other"], ""), ([], "")],
-)
-def test_the_best_protocol_that_a_client_speaks_is_chosen(offered: list[str], chosen: str) -> None:
-    assert choose_protocol(offered) == chosen
 
 
 @pytest.mark.parametrize(

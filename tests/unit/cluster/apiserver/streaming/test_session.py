@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from quintant.cluster.apiserver.kubelet_client.streaming_runtime import ExecOptions, TerminalSize
 from quintant.cluster.apiserver.streaming.channels import ExecChannel
@@ -15,7 +16,8 @@ WHOLE = ExecOptions(("cat",), stdin=True, stdout=True, stderr=True)
 def begin(
     client: FakeClient, runtime: FakeRuntime, options: ExecOptions = WHOLE
 ) -> asyncio.Task[None]:
-    return asyncio.ensure_future(serve_exec(client, runtime, "uid", "main", options))
+    start = partial(runtime.exec, "uid", "main", options)
+    return asyncio.ensure_future(serve_exec(client, start, options))
 
 
 async def settled() -> None:
