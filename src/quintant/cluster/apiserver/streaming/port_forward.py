@@ -74,6 +74,7 @@ class PortForwardSession:
             return
         if frame.type is FrameType.RST_STREAM:
             pair.task.cancel()
+            await asyncio.wait((pair.task,))
         elif frame.type is FrameType.DATA:
             for piece in ([frame.payload] if frame.payload else []) + [b""] * frame.last:
                 await _put(pair, piece)
@@ -83,7 +84,8 @@ class PortForwardSession:
         request = frame.headers.get("requestid") or _guessed_request(kind, frame.stream)
         pair = self._pairs.get(request) or _Pair(port)
         taken = {"error": pair.error, "data": pair.data}.get(kind, 1)
-        if taken or not port or port != pair.port or len(self._pairs) > CONNECTIONS:
+        full = request not in self._pairs and len(self._pairs) >= CONNECTIONS
+        if taken or not port or port != pair.port or full:
             await self._connection.refuse(frame.stream)
             return
         self._pairs[request] = pair
@@ -94,9 +96,14 @@ class PortForwardSession:
             self._by_stream[frame.stream] = pair
         await self._connection.accept(frame.stream)
         if pair.complete:
-            pair.task = group.create_task(self._forward(request, pair))
+            pair.task = group.create_task(self._forward(pair))
+            # Not in the task: one that is cancelled before its first step takes none.
+            pair.task.add_done_callback(lambda _: self._forget(request, pair))
 
-    async def _forward(self, request: str, pair: _Pair) -> None:
+    def _forget(self, request: str, pair: _Pair) -> None:
+        del self._pairs[request], self._by_stream[pair.data]
+
+    async def _forward(self, pair: _Pair) -> None:
         try:
             reader, writer = await self._dial(pair.port)
             try:
@@ -106,8 +113,6 @@ class PortForwardSession:
         except OSError as error:
             why = f"error forwarding port {pair.port} to pod {self._pod}: {error}"
             await self._connection.send(pair.error, why.encode())
-        finally:
-            del self._pairs[request], self._by_stream[pair.data]
         await self._connection.send(pair.data, b"", last=True)
         await self._connection.send(pair.error, b"", last=True)
 

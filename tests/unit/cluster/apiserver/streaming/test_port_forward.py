@@ -136,11 +136,30 @@ async def test_streams_that_make_no_sense_are_refused() -> None:
 
 async def test_there_are_so_many_connections_and_no_more() -> None:
     async with forwarding() as (carrier, _):
-        for at in range(CONNECTIONS + 2):
+        for at in range(CONNECTIONS + 1):
             headers = {"streamtype": "data", "port": "80", "requestid": str(at)}
             carrier.say(carrier.writer.begin(2 * at + 1, headers))
-        last = 2 * (CONNECTIONS + 1) + 1
+        last = 2 * CONNECTIONS + 1
         await carrier.until(SpdyFrame(FrameType.RST_STREAM, last))
+        headers = {"streamtype": "error", "port": "80", "requestid": "0"}
+        carrier.say(carrier.writer.begin(last + 2, headers), encode_data(1, b"the first"))
+        await carrier.until(SpdyFrame(FrameType.DATA, 1, payload=b"THE FIRST"))
+    refused = [each.stream for each in carrier.heard if each.type is FrameType.RST_STREAM]
+    assert refused == [last]
+
+
+async def test_connections_that_end_before_they_began_make_room_for_others() -> None:
+    async with forwarding() as (carrier, _):
+        for at in range(1, 4 * CONNECTIONS + 5, 4):
+            headers = {"port": "80", "requestid": str(at)}
+            carrier.say(
+                carrier.writer.begin(at, {**headers, "streamtype": "error"})
+                + carrier.writer.begin(at + 2, {**headers, "streamtype": "data"})
+                + encode_number(FrameType.RST_STREAM, at + 2, 5)
+            )
+        carrier.pair(4 * CONNECTIONS + 9)
+        carrier.say(encode_data(4 * CONNECTIONS + 11, b"room"))
+        await carrier.until(SpdyFrame(FrameType.DATA, 4 * CONNECTIONS + 11, payload=b"ROOM"))
 
 
 async def test_a_stream_that_is_reset_ends_its_connection_alone() -> None:
