@@ -151,7 +151,8 @@ async def test_a_command_that_the_image_table_lacks_is_not_run(node: NodeCluster
 
 
 async def pid_of(client: ExecClient) -> int:
-    return int(await client.until(b"\n"))
+    first, _, _ = (await client.until(b"\n")).partition(b"\n")
+    return int(first)
 
 
 def waits(pid: int) -> bool:

@@ -40,8 +40,10 @@ from quintant.cluster.apiserver.fieldmanager import client_side_apply
 from quintant.cluster.apiserver.golang import json as golang_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
+from quintant.cluster.apiserver.streaming import channels
 from quintant.cluster.apiserver.webhooks import http_reply
 from quintant.cluster.apiserver.webhooks.response import InvalidReviewResponse, read_review_response
+from quintant.cluster.instance import records
 from quintant.core import codec, errors
 from quintant.core.errors import Undecodable
 from quintant.operators.infra.builders import unpacked_template
@@ -49,6 +51,7 @@ from quintant.operators.infra.observed import kubeconfig
 from quintant.operators.infra.remote.errors import error_text
 from quintant.operators.infra.remote.im_answers import document
 from quintant.operators.portal import remote as portal_remote
+from quintant.operators.shifu.observed.instruction_names import instruction_names
 from quintant.wire import comet, portal
 from quintant.wire.foreign import MOST_BYTES, MalformedInput, decode_json, decode_yaml
 from testbeds.liars import lie
@@ -269,6 +272,15 @@ READERS: dict[str, tuple[Callable[[bytes], Any], bytes, tuple[type[Exception], .
     "agents/telemetryservice.py": (
         telemetryservice.read_mqtt, b'{"mqttSetting": {"MQTTTopic": "a", "MQTTServerAddress": "b"},'
         b' "rawData": "YQ=="}', (ValueError,),
+    ),
+    "cluster/apiserver/streaming/channels.py": (
+        channels.read_size, b'{"Width": 80, "Height": 24}', ()
+    ),
+    "cluster/instance/records.py": (
+        records.read_record, b'{"pid": 1, "url": "x", "kubeconfig": "x", "started": 1.0}', ()
+    ),
+    "operators/shifu/observed/instruction_names.py": (
+        lambda raw: instruction_names(raw.decode("latin-1")), b'{"instructions": {"read": {}}}', ()
     ),
     "core/errors.py": (lambda raw: errors.from_reply(500, raw), b'{"message": "x"}', ()),
 }  # fmt: skip

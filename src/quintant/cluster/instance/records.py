@@ -26,6 +26,7 @@ from quintant.cluster.apiserver.meta.names import dns1123_label_errors
 from quintant.cluster.instance.kubeconfig import runtime_folder
 from quintant.core.errors import ConfigError
 from quintant.keys.private_files import FILE_MODE, private_folder, write_private
+from quintant.wire.foreign import MalformedInput, decode_json
 
 DEFAULT = "default"
 """The name of a cluster in the background that was given none."""
@@ -184,9 +185,17 @@ class ClusterRecords:
     def _read(self, name: str) -> ClusterRecord | None:
         try:
             with (self.folder_of(name) / RECORD).open("rb") as file:
-                return msgspec.json.decode(file.read(MOST_BYTES), type=ClusterRecord)
-        except (OSError, msgspec.MsgspecError, UnicodeError):
+                return read_record(file.read(MOST_BYTES))
+        except OSError:
             return None
+
+
+def read_record(raw: bytes) -> ClusterRecord | None:
+    """What a file says of a cluster; None if it is no record."""
+    try:
+        return decode_json(raw, ClusterRecord, most=MOST_BYTES)
+    except MalformedInput:
+        return None
 
 
 @contextmanager

@@ -64,14 +64,24 @@ CONTENT = {
         "series": {"count": 2, "lastObservedTime": "2020-01-01T00:00:00.000000Z"},
     },
 }
+CONTENT |= {
+    ("networking.k8s.io/v1", "ipaddresses"): {
+        "spec": {"parentRef": {"resource": "services", "namespace": "default", "name": "a"}}
+    },
+    ("networking.k8s.io/v1", "servicecidrs"): {"spec": {"cidrs": ["192.0.2.0/24"]}},
+}
+NAMES = {"customresourcedefinitions": "foos.example.com", "ipaddresses": "192.0.2.1"}
+"""Of kinds whose names have a form of their own."""
 KINDS = {str(kind.resource.full_name): kind for kind in builtin_kinds()}
 
 
 def good(kind: Kind) -> JsonObject:
     """An object of a kind that a server accepts."""
     where = kind.resource
-    name = "foos.example.com" if kind.name == "customresourcedefinitions" else "good"
-    metadata = {"name": name, **(METADATA if kind.name in WITH_METADATA else {})}
+    metadata = {
+        "name": NAMES.get(kind.name, "good"),
+        **(METADATA if kind.name in WITH_METADATA else {}),
+    }
     content = CONTENT.get((where.api_version, kind.name), {})
     whole = {"apiVersion": where.api_version, "kind": where.kind, "metadata": metadata, **content}
     return deepcopy(whole)

@@ -14,12 +14,15 @@ import msgspec
 
 from quintant.cluster.apiserver.kubelet_client.streaming_runtime import TerminalSize
 from quintant.cluster.apiserver.meta.status import StatusError
+from quintant.wire.foreign import MalformedInput, decode_json
 
 V5, V4 = "v5.channel.k8s.io", "v4.channel.k8s.io"
 PROTOCOLS = (V5, V4)
 """Those that are spoken, the preferred one first."""
 _MOST_CHARACTERS = 65_535
 """Of a terminal's side: what the kernel can hold."""
+_SIZE_BYTES = 1024
+"""Of a message with a terminal's size."""
 
 
 class ExecChannel(IntEnum):
@@ -41,8 +44,8 @@ class _Size(msgspec.Struct):
 def read_size(payload: bytes) -> TerminalSize | None:
     """A terminal's size as clients send it; None if it is none."""
     try:
-        size = msgspec.json.decode(payload, type=_Size)
-    except (msgspec.DecodeError, RecursionError):
+        size = decode_json(payload, _Size, most=_SIZE_BYTES)
+    except MalformedInput:
         return None
     sides = (size.width, size.height)
     if not all(0 < each <= _MOST_CHARACTERS for each in sides):
