@@ -15,9 +15,9 @@ from quintant.cluster.apiserver.meta.status import (
     StatusError,
     method_not_supported,
     not_found,
+    proxy_not_supported,
     resource_not_found,
     service_unavailable,
-    streams_not_supported,
 )
 
 # Requests on a collection; the others are about one object and need its namespace.
@@ -107,7 +107,7 @@ def _lacking(kind: Kind, request_info: RequestInfo) -> StatusError:
     if kind.custom:
         return not_found(kind.resource, request_info.name)
     if request_info.subresource in _CONNECTIONS:
-        return streams_not_supported(f"{kind.name}/{request_info.subresource}")
+        return proxy_not_supported(f"{kind.name}/{request_info.subresource}")
     return resource_not_found()
 
 

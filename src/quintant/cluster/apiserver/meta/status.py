@@ -136,9 +136,9 @@ def method_not_supported() -> StatusError:
     return StatusError(405, "MethodNotAllowed", text, {})
 
 
-def streams_not_supported(what: str) -> StatusError:
-    """405: this server has no way into containers, nor to their ports."""
-    text = f"{what} is not served by this cluster: it has no streams to containers or their ports"
+def proxy_not_supported(what: str) -> StatusError:
+    """405: this server stands for no pod and no Service."""
+    text = f"{what} is not served by this cluster: kubectl port-forward reaches a port of a pod"
     return StatusError(405, "MethodNotAllowed", text, {})
 
 
