@@ -24,6 +24,7 @@ from quintant.cluster.apiserver.kubelet_client.log_provider import (
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_object
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import bad_request, not_found
+from quintant.cluster.apiserver.meta.warnings import warning_headers
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.core.clock import Clock, capped_timedelta
 from quintant.core.errors import Cause
@@ -31,7 +32,7 @@ from quintant.core.resource import Resource
 
 LOG = "log"
 """The name of the subresource."""
-NO_CONTENT = 204
+OK, NO_CONTENT = 200, 204
 SIMULATED = "Simulated"
 """The reason in the status of a pod that nothing stands behind (quintant.cluster.simulated)."""
 HEADERS = {"content-type": "text/plain"}
@@ -106,9 +107,13 @@ class PodLogs:
         pieces = self._found(pod.metadata.uid, container, options)
         if pieces is not None:
             return LogStream(pieces)
-        simulated = pod.status.reason == SIMULATED
-        why = "simulated: it prints nothing" if simulated else "waiting to start: ContainerCreating"
-        raise bad_request(f'container "{container}" in pod "{request_info.name}" is {why}')
+        named = f'container "{container}" in pod "{request_info.name}"'
+        if pod.status.reason != SIMULATED:
+            raise bad_request(f"{named} is waiting to start: ContainerCreating")
+        if options.previous:
+            raise bad_request(f"previous terminated {named} not found")
+        warning = f"pod {request_info.name} is simulated: it prints nothing"
+        return ApiResponse(OK, headers=warning_headers((warning,), HEADERS))
 
     def _found(
         self, uid: str, container: str, options: LogOptions

@@ -125,7 +125,7 @@ async def test_what_makes_no_sense_is_refused(
     assert refusal["message"] == message
 
 
-async def test_a_simulated_pod_says_that_it_prints_nothing() -> None:
+async def test_the_log_of_a_simulated_pod_is_empty_and_a_warning_says_why() -> None:
     server, _ = await filled()
     server.server.logs.providers.clear()
     path = f"{PODS}/bound"
@@ -133,8 +133,12 @@ async def test_a_simulated_pod_says_that_it_prints_nothing() -> None:
     waits = 'container "main" in pod "bound" is waiting to start: ContainerCreating'
     assert refusal["message"] == waits
     await server.merge(f"{path}/status", {"status": {"reason": "Simulated"}})
-    refusal = await server.get(f"{path}/log", code=400)
-    assert refusal["message"] == ('container "main" in pod "bound" is simulated: it prints nothing')
+    reply = await server.send("GET", f"{path}/log", follow="true")
+    assert (reply.status, reply.body) == (200, b"")
+    assert reply.headers["content-type"] == "text/plain"
+    assert reply.headers["warning"] == '299 - "pod bound is simulated: it prints nothing"'
+    refusal = await server.get(f"{path}/log", code=400, previous="true")
+    assert refusal["message"] == 'previous terminated container "main" in pod "bound" not found'
 
 
 async def test_logs_are_offered_and_cannot_be_written() -> None:
