@@ -161,6 +161,8 @@ def waits(pid: int) -> bool:
 
 
 ENDLESS = ("sh", "-c", "echo $$; exec sleep 100000")
+FAMILY = "setsid sh -c 'echo $$; exec sleep 100000' & echo $$; wait"
+"""A command, and one in a session of its own that it started."""
 
 
 async def test_a_client_that_leaves_takes_the_command_with_it(node: NodeCluster) -> None:
@@ -169,6 +171,15 @@ async def test_a_client_that_leaves_takes_the_command_with_it(node: NodeCluster)
         pid = await pid_of(client)
         client.socket.transport.abort()
         await vanished(pid)
+
+
+async def test_a_client_that_leaves_takes_along_what_its_command_started(node: NodeCluster) -> None:
+    await running(node)
+    async with session(node, "sh", "-c", FAMILY) as client:
+        while client.came.get(STDOUT, b"").count(b"\n") < 2:
+            assert await client.hear()
+        client.socket.transport.abort()
+        await vanished(*map(int, client.came[STDOUT].split()))
 
 
 async def test_a_client_that_does_not_read_is_left_with_a_command_that_waits(
@@ -189,8 +200,7 @@ async def test_a_session_ends_with_its_container_and_all_that_it_started(
     node: NodeCluster,
 ) -> None:
     await running(node)
-    script = "setsid sh -c 'echo $$; exec sleep 100000' & echo $$; wait"
-    async with session(node, "sh", "-c", script) as client:
+    async with session(node, "sh", "-c", FAMILY) as client:
         while client.came.get(STDOUT, b"").count(b"\n") < 2:
             assert await client.hear()
         await node.api.delete(f"{PODS}/a")
