@@ -111,7 +111,7 @@ async def test_users_are_those_that_the_server_knows_by_their_tokens(
 ) -> None:
     async with console(account, asks=True) as viewer, patience.within(WITHIN_SECONDS):
         # A role that was just written holds a moment later.
-        while await status(viewer, f"Bearer {real_cluster.token}") != 200:
+        while await status(viewer, f"Bearer {real_cluster.token}") != 200:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.1)
         assert await status(viewer, "") == 401
         assert await status(viewer, "Bearer somebody-elses-token") == 401
