@@ -1,4 +1,4 @@
-"""Whether a cluster does what its users expect: its nodes are ready, and pods can be created."""
+"""Whether a cluster does what its users expect: every Node is ready, and Pods can be created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named clusters of this machine: which ones run, and what is known of them.
+"""Named clusters of this machine: which ones run, with address, kubeconfig and log.
 
     clusters/NAME.lock          held by the process of a cluster for as long as it lives; its pid
     clusters/NAME/record.json   written when the cluster is ready; kubeconfig and log beside it

@@ -1,4 +1,4 @@
-"""streaming.Runtime: commands in containers that run, as the API server asks nodes for them.
+"""StreamingRuntime: commands in containers that run, as the API server asks nodes for them.
 
 The node agent starts the program (quintant.cluster.kubelet.container.exec_in_container); who speaks
 with the client (quintant.cluster.apiserver.streaming) carries bytes between the two, and no faster

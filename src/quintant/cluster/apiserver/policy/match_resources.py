@@ -1,4 +1,4 @@
-"""matching.Matcher: whether rules of a policy or of its binding cover a change."""
+"""MatchResources, matching.Matcher: whether rules of a policy or of its binding cover a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""validator.Validate: one policy with one set of parameters, evaluated about one change.
+"""ValidateResult: one policy with one set of parameters, evaluated about one change.
 
     matchConditions ─► validations, their messages ─► auditAnnotations
 

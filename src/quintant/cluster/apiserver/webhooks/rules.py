@@ -1,4 +1,4 @@
-"""rules.Matcher: which operations on which resources a webhook or a policy is for."""
+"""RuleWithOperations: which operations on which resources a webhook or a policy is for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program of this machine that speaks with a client: by pipes, or in a terminal of its own.
+"""A program that a kubelet starts for a client: by pipes, or in a terminal of its own.
 
 It is in a session of its own, as containers are, and nothing outlives it: its process group, then
 whatever carries its mark. A client that does not read holds it up, as a full pipe does.

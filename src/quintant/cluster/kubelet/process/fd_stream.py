@@ -1,4 +1,4 @@
-"""A pipe or terminal without blocking: read when wanted, written as fast as the other end reads.
+"""A pipe or terminal of a Container: read when wanted, written as fast as the other end reads.
 
 Nothing is read ahead: what is not asked for waits in the kernel, and so does who wrote it.
 """

@@ -1,4 +1,4 @@
-"""How a program of this machine is started: in a session of its own, and no longer than we live."""
+"""How a kubelet starts a program here: in a session of its own, and no longer than we live."""
 
 from __future__ import annotations
 
