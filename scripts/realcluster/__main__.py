@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
     for polite in (signal.SIGINT, signal.SIGTERM):
         signal.signal(polite, signal.default_int_handler)
     try:
-        if absent := requirements.missing():
+        if absent := requirements.missing(requirements.Machine.observe()):
             return unable(absent, environ)
         if options.command == "clean":
             clean(environ)
