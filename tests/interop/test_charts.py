@@ -127,7 +127,22 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_wrong_value_is_refused_by_its_name(helm: Helm, wrong: str) -> None:
-    assert WRONG[wrong] in helm.refusal(wrong)
+    assert WRONG[wrong] in helm.refusal(OPERATORS_CHART, wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ("operators.klihgt.enabled=true", "additional properties 'klihgt'"),
+        ('operators.klight.enabled="yes"', "/operators/klight/enabled"),
+        ('operators.klight={"enable": true}', "additional properties 'enable'"),
+        ('image.tag="next"', "additional properties 'image'"),
+    ],
+)
+def test_the_chart_of_definitions_refuses_a_wrong_value_by_its_name(
+    helm: Helm, wrong: str, name: str
+) -> None:
+    assert name in helm.refusal(CRDS_CHART, wrong)
 
 
 def test_a_namespace_that_has_a_role_anyhow_has_one_role_with_the_rules_of_both(helm: Helm) -> None:
@@ -172,6 +187,18 @@ def test_values_reach_the_pods(helm: Helm) -> None:
     assert (pod["priorityClassName"], pod["nodeSelector"]) == ("important", {"disk": "ssd"})
     assert template["metadata"]["annotations"] == {"team": "edge"}
     assert not {"tolerations", "topologySpreadConstraints"} & set(pod)
+
+
+def test_operators_and_the_console_stay_on_nodes_of_the_images_architecture(helm: Helm) -> None:
+    every = [f"operators.{name}.enabled=true" for name in OPERATORS]
+    on_arm = "nodeSelector.kubernetes\\.io/arch=arm64"
+    found = helm.render(OPERATORS_CHART, *every, "console.enabled=true", on_arm, namespace="a")
+    pods = [
+        each["spec"]["template"]["spec"] for (kind, _, _), each in found.items()
+        if kind == "Deployment"
+    ]  # fmt: skip
+    assert len(pods) == len(OPERATORS) + 1
+    assert [pod["nodeSelector"] for pod in pods] == [{"kubernetes.io/arch": "arm64"}] * len(pods)
 
 
 def test_what_a_cluster_has_elsewhere_is_in_its_policies(helm: Helm) -> None:

@@ -36,6 +36,11 @@ def test_the_image_installs_nothing_without_a_hash() -> None:
     assert all("--require-hashes --only-binary=:all:" in " ".join(e.split()) for e in from_index)
 
 
+def test_the_base_is_looked_at_before_anything_is_installed() -> None:
+    first = re.findall(r"^RUN (?:--\S+ +|\\\n *)*(.*?) \\$", CONTAINERFILE, re.MULTILINE)[0]
+    assert first == "python check_base.py"
+
+
 @pytest.mark.parametrize("lock", [REQUIREMENTS, BUILD_REQUIREMENTS])
 def test_every_requirement_has_a_version_and_a_hash(lock: str) -> None:
     entries = re.split(r"\n(?=\S)", lock.strip())[1:]

@@ -56,9 +56,9 @@ class Helm:
         text = self("template", "release", str(chart), "-n", namespace, *_each("--set", sets))
         return by_key(yaml.load_all(text, yaml.CSafeLoader))
 
-    def refusal(self, *sets: str) -> str:
+    def refusal(self, chart: Path, *sets: str) -> str:
         """What is said of values that are not taken."""
-        done = self.run("template", "release", str(OPERATORS_CHART), *_each("--set-json", sets))
+        done = self.run("template", "release", str(chart), *_each("--set-json", sets))
         assert done.returncode != 0, done.stdout
         return done.stderr
 
