@@ -23,6 +23,7 @@ class SplicedSocket(asyncio.Protocol):
         self, opened: Callable[[SplicedSocket], None], closed: Callable[[SplicedSocket], None]
     ) -> None:
         self.transport: asyncio.Transport
+        self._connected = self._aborted = False
         self._opened, self._closed = opened, closed
         self._other: SplicedSocket | None = None
         self._early = b""
@@ -46,6 +47,9 @@ class SplicedSocket(asyncio.Protocol):
 
     def abort(self) -> None:
         """Drop the connection at once: whoever is at the other end is told that it broke."""
+        self._aborted = True
+        if not self._connected:
+            return
         held = self.transport.get_extra_info("socket")
         if held is not None and not self.transport.is_closing():
             held.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
@@ -55,7 +59,10 @@ class SplicedSocket(asyncio.Protocol):
         self.transport = cast(asyncio.Transport, transport)
         # Nothing is read before there is somewhere to put it.
         self.transport.pause_reading()
+        self._connected = True
         self._opened(self)
+        if self._aborted:
+            self.abort()
 
     def data_received(self, data: bytes) -> None:
         if self._other is not None:

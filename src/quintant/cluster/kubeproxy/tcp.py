@@ -9,6 +9,7 @@ the route.
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 from contextlib import suppress
 
@@ -22,6 +23,10 @@ CONNECT_SECONDS = 5.0
 """How long to wait for one backend: on one machine an answer is there at once, or never."""
 BACKLOG = 1024
 """Connections that may wait to be accepted."""
+EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+"""Nothing can be accepted for now, and what waits would wake the loop again at once."""
+EXHAUSTED_SECONDS = 1.0
+"""How long to wait then, as asyncio's own servers do."""
 
 
 class TcpListener:
@@ -32,8 +37,9 @@ class TcpListener:
     ) -> None:
         self._balancer = RoundRobinBalancer(route)
         self._group, self._sockets = group, sockets
-        self._server: asyncio.Server | None = None
-        self._socket: socket.socket | None = bind_virtual_server(route.virtual_server)
+        self._accepting = False
+        self._resumption: asyncio.TimerHandle | None = None
+        self._socket = bind_virtual_server(route.virtual_server)
         self.address: RealServer = address_of(self._socket)
         """Where it really is."""
 
@@ -41,49 +47,70 @@ class TcpListener:
         """Send connections to the backends of a route from now on."""
         if route != self._balancer.route:
             self._balancer.route = route
-        if route.real_servers and self._server is None:
-            await self._listen()
-        elif not route.real_servers and self._server is not None:
+        if route.real_servers and not self._accepting:
+            self._listen()
+        elif not route.real_servers and self._accepting:
             self.close()
             self._take(bind_virtual_server(route.virtual_server, self.address))
 
     def close(self) -> None:
         """Accept nobody any more; those who are connected stay."""
-        if self._server is not None:
-            self._server.close()
-        if self._socket is not None:
-            self._socket.close()
-        self._server = self._socket = None
+        if self._resumption is not None:
+            self._resumption.cancel()
+        if self._accepting:
+            asyncio.get_running_loop().remove_reader(self._socket)
+        self._accepting = False
+        self._socket.close()
 
-    async def _listen(self) -> None:
+    def _listen(self) -> None:
         try:
-            bound = self._listening()
+            self._socket.listen(BACKLOG)
         except OSError as error:
             # Two may bind one port, and the first to listen has it.
             if not port_unavailable(error):
                 raise
             self.close()
             self._take(bind_virtual_server(self._balancer.route.virtual_server, taken=self.address))
-            bound = self._listening()
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._side, sock=bound, backlog=BACKLOG)
+            self._socket.listen(BACKLOG)
+        self._accepting = True
+        self._resume()
 
-    def _listening(self) -> socket.socket:
-        assert self._socket is not None, "a virtual server that has no server is bound"
-        self._socket.listen(BACKLOG)
-        return self._socket
+    def _resume(self) -> None:
+        # asyncio.Server leaves a connection open that is being accepted while it is closed.
+        asyncio.get_running_loop().add_reader(self._socket, self._accept)
 
     def _take(self, bound: socket.socket) -> None:
         self._socket, self.address = bound, address_of(bound)
 
-    def _side(self) -> SplicedSocket:
-        return SplicedSocket(self._accepted, self._sockets.discard)
-
-    def _accepted(self, near: SplicedSocket) -> None:
+    def _accept(self) -> None:
+        try:
+            connection, _ = self._socket.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return
+        except OSError as error:
+            if error.errno not in EXHAUSTED:
+                raise
+            self._pause()
+            return
+        connection.setblocking(False)
+        near = SplicedSocket(self._sockets.add, self._sockets.discard)
         self._sockets.add(near)
-        self._group.create_task(self._serve(near))
+        self._group.create_task(self._serve(near, connection))
 
-    async def _serve(self, near: SplicedSocket) -> None:
+    def _pause(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._socket)
+        self._resumption = loop.call_later(EXHAUSTED_SECONDS, self._resume)
+
+    async def _serve(self, near: SplicedSocket, connection: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.connect_accepted_socket(lambda: near, connection)
+        except OSError:
+            # It broke before anything could be read from it.
+            connection.close()
+            self._sockets.discard(near)
+            return
         client = near.peer
         for real_server in self._balancer.candidates(client, monotonic()):
             far = await self._dialled(real_server)

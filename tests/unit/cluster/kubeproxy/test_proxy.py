@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -52,6 +53,22 @@ async def test_backend_that_refuses_is_passed_over(
     async with program(saying(b"here")) as alive:
         await proxy.serve(KEY, [ServiceRoute(virtual_server, (DEAD, alive))])
         assert [await heard(proxy.address_of(virtual_server)) for _ in range(4)] == [b"here"] * 4
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_connection_that_is_being_accepted_when_the_proxy_ends_is_cut_off(
+    turns: int, virtual_server: VirtualServer
+) -> None:
+    async with program(echo) as real_server, running_proxy() as proxy:
+        await proxy.serve(KEY, [ServiceRoute(virtual_server, (real_server,))])
+        client = socket.create_connection(proxy.address_of(virtual_server))
+        client.setblocking(False)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+    # An open end would be a warning, and so a failure.
+    gc.collect()
+    with client, pytest.raises(ConnectionResetError):
+        client.recv(1)
 
 
 async def test_client_is_cut_off_when_nobody_answers(
