@@ -52,7 +52,7 @@ coverage: $(READY) ## Measure which lines of the runtime its tests reach (at lea
 	@$(BIN)/python scripts/side_by_side.py --coverage --measured
 
 test-real: prepare ## Run the tests that need a real kube-apiserver or other real programs
-	@$(BIN)/python scripts/rerun_failed.py real $(SELECTED) tests/real $(call or_nothing_ran,tests/real)
+	@$(BIN)/python scripts/side_by_side.py --real $(if $(K),--select "$(K)")
 
 test-versions: $(READY) ## Run tests/real on every Kubernetes that is supported, the oldest first (VERSION=1.33, K=word)
 	@PYTHONPATH=scripts $(BIN)/python -m envtest versions $(if $(VERSION),--only "$(VERSION)") $(if $(K),--select "$(K)")

@@ -1,6 +1,6 @@
-"""Run the tests in parts, side by side: `make test`.
+"""Run the tests in parts, side by side: `make test`, `make test-real`.
 
-    python scripts/side_by_side.py [--select WORD] [--coverage [--measured]]
+    python scripts/side_by_side.py [--real] [--select WORD] [--coverage [--measured]]
 
 Each part is a pytest of its own; when it begins is said, and what it printed is shown when it has
 ended. The few tests that fail in it are run again (rerun_failed.py). Some of the tests wait for
@@ -8,7 +8,8 @@ processes, so there are more parts at once than cores. Ends with 1 if a part fai
 at all was selected. With `--select` all folders are one part: every part would collect tests, and
 import what they import, only to leave most of them out. With `--coverage` it is measured which
 lines of the runtime its tests reach, all parts together, and too few are a failure; with
-`--measured` no other part is run.
+`--measured` no other part is run. With `--real` it is the tests that need real programs; a cluster
+that was given to us is not shared by two parts.
 """
 
 from __future__ import annotations
@@ -24,14 +25,29 @@ from itertools import takewhile
 from pathlib import Path
 from time import monotonic
 
+from envtest.existing import disposable
 from rerun_failed import captured, run_and_rerun
 
 ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Folders of tests, and the parts in which they are run, the longest first.
+
+    What stands in one part is not in those behind it: the last has the rest.
+    """
+
+    folders: tuple[str, ...]
+    parts: Mapping[str, tuple[str, ...]]
+
+
 FOLDERS = (
     "tests/unit", "tests/scenarios", "tests/operators", "tests/examples", "tests/typing",
     "tests/node", "tests/security", "tests/explore",
 )  # fmt: skip
 """What `make test` runs."""
+REAL_FOLDERS = ("tests/real",)
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "shifu": ("tests/operators/shifu",),
@@ -51,7 +67,20 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "documents": ("tests/unit/test_docs.py", "tests/examples"),
     "rest": FOLDERS,
 }
-"""The longest first. What stands in one part is not in those behind it: the last has the rest."""
+REAL_PARTS: Mapping[str, tuple[str, ...]] = {
+    "real-infra": tuple(
+        f"tests/real/test_{name}_real.py"
+        for name in (
+            "infra_apiserver", "infra_page", "infra_provider", "infra", "infrastructure_manager",
+            "openstack",
+        )
+    ),
+    "real": REAL_FOLDERS,
+}  # fmt: skip
+"""Those with an Infrastructure Manager wait for it about as long as all others together."""
+
+TESTS = Suite(FOLDERS, PARTS)
+REAL = Suite(REAL_FOLDERS, REAL_PARTS)
 
 SELECTED = "selected"
 """The one part of those who want a few tests."""
@@ -77,39 +106,41 @@ class Ended:
     seconds: float
 
 
-def parts_to_run(select: str, *, coverage: bool, measured: bool) -> tuple[str, ...]:
+def parts_to_run(suite: Suite, select: str, *, coverage: bool, measured: bool) -> tuple[str, ...]:
     """The parts for this command line, the longest first."""
     if measured:
         return COVERING
     # What is measured is measured part by part, since most parts are not.
-    return (SELECTED,) if select and not coverage else tuple(PARTS)
+    return (SELECTED,) if select and not coverage else tuple(suite.parts)
 
 
-def arguments(name: str) -> list[str]:
+def arguments(suite: Suite, name: str) -> list[str]:
     """The paths of a part for pytest, without those of parts before it."""
     if name == SELECTED:
-        return [*FOLDERS]
+        return [*suite.folders]
     before = dict.fromkeys(
-        each for other in takewhile(lambda other: other != name, PARTS) for each in PARTS[other]
+        each
+        for other in takewhile(lambda other: other != name, suite.parts)
+        for each in suite.parts[other]
     )
     # What is named to pytest is run, ignored or not.
-    paths = [each for each in PARTS[name] if each not in before]
+    paths = [each for each in suite.parts[name] if each not in before]
     ignored = [each for each in before if _below(each, paths)]
     return [*paths, *(f"--ignore={each}" for each in ignored)]
 
 
-def verdict(ended: Iterable[Ended], select: str) -> str:
+def verdict(suite: Suite, ended: Iterable[Ended], select: str) -> str:
     """Why the whole failed; empty if it did not."""
     codes = {part.name: part.code for part in ended}
     failed = [name for name, code in codes.items() if code not in (0, NOTHING_SELECTED)]
     if failed:
         return f"failed: {', '.join(failed)}"
     if all(code == NOTHING_SELECTED for code in codes.values()):
-        return f"no test in {' '.join(FOLDERS)} is selected by K={select}: nothing was run"
+        return f"no test in {' '.join(suite.folders)} is selected by K={select}: nothing was run"
     return ""
 
 
-def run_part(name: str, options: Sequence[str], coverage: Path | None) -> Ended:
+def run_part(suite: Suite, name: str, options: Sequence[str], coverage: Path | None) -> Ended:
     """Run one part to its end."""
     env, measure, append = dict(os.environ), [], []
     if coverage is not None and name in COVERING:
@@ -118,16 +149,16 @@ def run_part(name: str, options: Sequence[str], coverage: Path | None) -> Ended:
         append = ["--cov-append"]
     print(f"── {name} begins", flush=True)
     began = monotonic()
-    ran = run_and_rerun(name, [*options, *measure, *arguments(name)], captured(env), append)
+    ran = run_and_rerun(name, [*options, *measure, *arguments(suite, name)], captured(env), append)
     return Ended(name, ran.code, ran.output, monotonic() - began)
 
 
 def run_parts(
-    names: Iterable[str], options: Sequence[str], coverage: Path | None
+    suite: Suite, names: Iterable[str], options: Sequence[str], coverage: Path | None
 ) -> Iterator[Ended]:
     """Run parts, and give each when it has ended."""
     with ThreadPoolExecutor((os.cpu_count() or 1) + WAITING) as pool:
-        running = [pool.submit(run_part, name, options, coverage) for name in names]
+        running = [pool.submit(run_part, suite, name, options, coverage) for name in names]
         for future in as_completed(running):
             yield future.result()
 
@@ -151,17 +182,21 @@ def report_coverage(file: Path) -> int:
 def main() -> int:
     """Run the parts that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--real", action="store_true", help="those that need real programs")
     parser.add_argument("--select", default="", help="only tests whose names have this (pytest -k)")
     parser.add_argument("--coverage", action="store_true", help="measure what of the runtime")
     parser.add_argument("--measured", action="store_true", help="only the parts that measure")
     given = parser.parse_args()
     coverage = ROOT / ".coverage" if given.coverage else None
-    names = parts_to_run(given.select, coverage=given.coverage, measured=given.measured)
+    suite = REAL if given.real else TESTS
+    names = parts_to_run(suite, given.select, coverage=given.coverage, measured=given.measured)
+    if given.real and disposable(os.environ):
+        names = (SELECTED,)
     ended = []
-    for part in run_parts(names, ["-k", given.select] if given.select else [], coverage):
+    for part in run_parts(suite, names, ["-k", given.select] if given.select else [], coverage):
         show(part)
         ended.append(part)
-    why = verdict(ended, given.select)
+    why = verdict(suite, ended, given.select)
     if why:
         print(why)
         return 1
