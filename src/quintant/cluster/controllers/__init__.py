@@ -19,6 +19,7 @@ from quintant.cluster.controllers import (
     job,
     load_balancers,
     nodes,
+    podautoscaler,
     replicaset,
     statefulset,
 )
@@ -48,6 +49,7 @@ DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
     namespace_defaults.declare,
     namespace_deletion.declare,
     pod_gc.declare,
+    podautoscaler.declare,
     protection.declare,
     replicaset.declare,
     statefulset.declare,

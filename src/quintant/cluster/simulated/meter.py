@@ -59,10 +59,12 @@ def _simulated(running: Sequence[MeasuredPod]) -> Iterator[MeasuredPod]:
 
 def _containers(pod: MeasuredPod, now: datetime) -> dict[str, ResourceUsage]:
     key = f"{pod.metadata.namespace}/{pod.metadata.name}"
-    return {
-        each.name: usage.container_usage(f"{key}/{each.name}", each.resources.requests or {}, now)
-        for each in pod.spec.containers
-    }
+    found = {}
+    for each in pod.spec.containers:
+        requests = each.resources.requests or {}
+        made_up = usage.container_usage(f"{key}/{each.name}", requests, now)
+        found[each.name] = usage.annotated_usage(made_up, pod.metadata.annotations)
+    return found
 
 
 def _node(node: MeasuredNode, used: Sequence[ResourceUsage]) -> ResourceUsage | None:

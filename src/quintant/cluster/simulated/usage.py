@@ -1,7 +1,8 @@
 """KWOK ResourceUsage: made-up usage of simulated pods and nodes, for `kubectl top`. Pure.
 
 A container uses a part of what it asks for, and the part moves slowly, each container's in a rhythm
-of its own. The same moment always gives the same figures.
+of its own. The same moment always gives the same figures. A pod may say by annotations what it
+uses instead.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from zlib import crc32
 
 from quintant.api.quantity import Quantity, bounded_quantity
 from quintant.cluster.apiserver.kubelet_client.meter import ResourceUsage
+from quintant.cluster.common.labels import CPU_USAGE, MEMORY_USAGE
 from quintant.cluster.common.node_faults import FULL_SHARE, NodeFault
 
 WINDOW_SECONDS = 10.0
@@ -38,6 +40,14 @@ def container_usage(
     return ResourceUsage(cores * part, int(memory * part))
 
 
+def annotated_usage(used: ResourceUsage, annotations: Mapping[str, str]) -> ResourceUsage:
+    """What a container uses whose pod says so; what it does not say stays, or says badly."""
+    cores, memory = _amount(annotations.get(CPU_USAGE)), _amount(annotations.get(MEMORY_USAGE))
+    return ResourceUsage(
+        used.cores if cores is None else cores, used.memory if memory is None else int(memory)
+    )
+
+
 def node_usage(
     used: Iterable[ResourceUsage], capacity: Mapping[str, Quantity], fault: NodeFault
 ) -> ResourceUsage | None:
@@ -50,3 +60,11 @@ def node_usage(
     if fault is NodeFault.FULL:
         memory = int(float(bounded_quantity(capacity.get("memory", "0"))) * FULL_SHARE)
     return ResourceUsage(cores, memory)
+
+
+def _amount(text: str | None) -> float | None:
+    """An amount that a user wrote; None if it is none."""
+    try:
+        return None if text is None else max(float(bounded_quantity(text)), 0.0)
+    except ValueError:
+        return None

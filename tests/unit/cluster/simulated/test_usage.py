@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from quintant.api.quantity import Quantity
 from quintant.cluster.apiserver.kubelet_client.meter import ResourceUsage
+from quintant.cluster.common.labels import CPU_USAGE, MEMORY_USAGE
 from quintant.cluster.common.node_faults import NodeFault
 from quintant.cluster.simulated import usage
 
@@ -40,3 +43,20 @@ def test_node_adds_up_and_a_full_one_is_full() -> None:
     assert full is not None
     assert full.memory > 9 * 2**30
     assert usage.node_usage([], has, NodeFault.DEAD) is None
+
+
+@pytest.mark.parametrize(
+    ("annotations", "cores", "memory"),
+    [
+        ({}, 0.5, 1000),
+        ({CPU_USAGE: "900m"}, 0.9, 1000),
+        ({MEMORY_USAGE: "1Gi"}, 0.5, 2**30),
+        ({CPU_USAGE: "much", MEMORY_USAGE: ""}, 0.5, 1000),
+        ({CPU_USAGE: "-1"}, 0.0, 1000),
+    ],
+)
+def test_a_pod_says_what_its_containers_use_and_nonsense_says_nothing(
+    annotations: dict[str, str], cores: float, memory: int
+) -> None:
+    found = usage.annotated_usage(ResourceUsage(0.5, 1000), annotations)
+    assert (found.cores, found.memory) == (cores, memory)
