@@ -45,6 +45,7 @@ PROMISES = {
     "cluster/apiserver/test_stored_kinds.py": "kinds that others act on",
     "cluster/controllers/deployment/test_whole_templates.py": "templates reach pods",
     "operators/test_kstatus.py": "GitOps tools can judge every kind",
+    "operators/test_quantities.py": "an amount of any kind may be a number",
     "operators/test_shape.py": "every operator has the same files",
     "operators/cosmos/test_readme.py": "the contract table is true",
     "operators/infra/test_readme.py": "the contract table is true",

@@ -142,6 +142,18 @@ async def test_b11_full_nodes_are_counted_and_room_is_taken_when_it_comes(
     await testbed.placed("late", within=10)
 
 
+@pytest.mark.parametrize("amount", [2 * GIB, "2Gi"])
+async def test_memory_may_be_asked_for_as_a_number_or_as_a_text(
+    testbed: ShifuTestbed, amount: int | str
+) -> None:
+    await testbed.node("small", memory="1Gi")
+    await testbed.device("camera")
+    await testbed.placed("camera", "small")
+    await testbed.node("large", memory="8Gi")
+    await testbed.merge(testbed.path("camera"), {"spec": {"placement": {"memoryRequest": amount}}})
+    await testbed.placed("camera", "large", within=60)
+
+
 async def test_b12_a_device_without_an_address_is_composed_when_it_has_one(
     testbed: ShifuTestbed,
 ) -> None:

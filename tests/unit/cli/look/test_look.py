@@ -12,16 +12,21 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+import patience
+from quintant import Context, Custom, Manager, Model, Opaque, resource
 from quintant.api.core import ConfigMap, Secret, Service, ServicePort, ServiceSpec
 from quintant.api.events import Event
 from quintant.api.meta import ObjectReference
 from quintant.cli import main
 from quintant.cli.client import open_client
 from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
 from quintant.core.address import BindAddress
 from quintant.core.object import ObjectMeta
 from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.manager.install_crds import install_crds
 from quintant.testing import named
 
 pytestmark = pytest.mark.realtime
@@ -38,6 +43,10 @@ class Look:
         done = await asyncio.to_thread(CliRunner().invoke, main, command)
         assert done.exit_code == code, done.output
         return done.output
+
+    def environment(self) -> Environment:
+        """For a manager that works at the cluster."""
+        return Environment(HttpTransport(Config.load(self._way)))
 
 
 @asynccontextmanager
@@ -69,6 +78,48 @@ async def test_get_prints_the_columns_of_the_server(tmp_path: Path) -> None:
         listed = msgspec.json.decode(await look("get", "cm,svc", "-o", "json"))
         assert {each["kind"] for each in listed["items"]} == {"ConfigMap", "Service"}
         assert "configmap/a\n" in await look("get", "cm", "-o", "name")
+
+
+UNFIT = "DoesNotFitItsType"
+
+
+class LooseSpec(Model):
+    size: Opaque = Opaque(b"{}")
+
+
+@resource(group="demo.dev", version="v1", kind="Thing")
+class StoredThing(Custom[LooseSpec, None]):
+    """The kind as it is installed: it takes what a program does not."""
+
+
+class Spec(Model):
+    size: int = 0
+
+
+@resource(group="demo.dev", version="v1")
+class Thing(Custom[Spec, None]):
+    """The kind as a program knows it."""
+
+
+async def nothing(thing: Thing, ctx: Context[Thing]) -> None:
+    pass
+
+
+async def test_an_object_that_a_program_cannot_decode_is_shown_with_its_warning(
+    tmp_path: Path,
+) -> None:
+    manager = Manager("things")
+    manager.controls(Thing).reconcile(nothing)
+    async with looking(tmp_path) as look:
+        environment = look.environment()
+        await install_crds(environment.transport, [StoredThing])
+        spec = LooseSpec(size=Opaque(b'{"a":1}'))
+        await look.client.create(StoredThing(metadata=named("odd"), spec=spec))
+        async with manager.running(environment), patience.within(20):
+            while UNFIT not in await look("describe", "things", "odd"):  # noqa: ASYNC110 - a command
+                await asyncio.sleep(0.1)
+        _, line = (await look("get", "things")).splitlines()
+        assert line.split()[0] == "odd"
 
 
 async def test_what_is_not_there_is_said(tmp_path: Path) -> None:

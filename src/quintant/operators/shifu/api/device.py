@@ -14,6 +14,7 @@ from typing import Annotated
 import msgspec
 
 from quintant.api.meta import Condition
+from quintant.api.quantity import Quantity
 from quintant.core.object import Custom, Model
 from quintant.core.resource import Column, resource
 from quintant.core.schema.markers import date_time, list_map
@@ -55,7 +56,7 @@ class DevicePlacement(Model):
     """Labels that the node must have."""
     reschedule: str = ""
     """When it may be moved: auto, on-node-loss or never."""
-    memory_request: str = ""
+    memory_request: Quantity | None = None
     """How much memory its deviceShifu asks for."""
     priority: int | None = None
     """Who finds a place first when a node is lost: the higher."""

@@ -174,7 +174,7 @@ def _typed(placement: DevicePlacement) -> dict[str, str]:
         "region": placement.region,
         "node-selector": labels,
         "reschedule": placement.reschedule,
-        "memory-request": placement.memory_request,
+        "memory-request": placement.memory_request or "",
         "priority": "" if placement.priority is None else str(placement.priority),
         "autonomy": placement.autonomy,
         "exclusive": "" if placement.exclusive is None else str(placement.exclusive).lower(),
