@@ -115,6 +115,8 @@ IM = PythonProgram(
 """Infrastructure Manager: GPL-3, so never imported, and without what its other clouds need."""
 CYCLONEDX = PythonProgram("cyclonedx", ("cyclonedx-python-lib[json-validation]==11.12.0",))
 """CycloneDX' own library, with its schemas: what the image's SBOM is held to."""
+BASEDPYRIGHT = PythonProgram("basedpyright", ("basedpyright==1.40.2",))
+"""Pyright, which brings the Node.js that it runs on."""
 KR8S = PythonProgram("kr8s", ("kr8s==0.20.15",))
 KUBERNETES_ASYNCIO = PythonProgram("kubernetes_asyncio", ("kubernetes_asyncio==36.1.0",))
 LIGHTKUBE = PythonProgram("lightkube", ("lightkube==1.0.1",))
@@ -131,6 +133,7 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
     program.name: program
     for program in (
         ACTIONLINT,
+        BASEDPYRIGHT,
         CHISEL,
         COMETBFT,
         CYCLONEDX,

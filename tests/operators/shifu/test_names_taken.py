@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from quintant.api.core import Service
+from quintant.api.core import ConfigMap, Pod, Service
+from quintant.operators.shifu.api.device import DeviceInstruction, DeviceShifuSpec
 from quintant.testing import kind, writes
 from testbeds.shifu import SHIFUS, ShifuTestbed, condition_of
 
@@ -77,3 +78,22 @@ async def test_what_the_server_refuses_is_said_and_the_rest_is_done(testbed: Shi
         assert list(await testbed.where()) == ["x"]
         assert "Refused" in await testbed.reasons()
     await testbed.placed("x", within=60)
+
+
+@pytest.mark.parametrize(("refused", "name"), [(ConfigMap, "-config"), (Service, "")])
+async def test_a_refused_write_keeps_no_pod_on_a_dead_node(
+    testbed: ShifuTestbed, refused: type[ConfigMap] | type[Service], name: str
+) -> None:
+    await testbed.nodes("n1", "n2")
+    await testbed.device("x", device_shifu=DeviceShifuSpec(instructions={"a": DeviceInstruction()}))
+    await testbed.placed("x")
+    node, (old,) = (await testbed.where())["x"], await testbed.pods()
+    with testbed.cluster.faults.answer(403, when=writes & kind(refused)):
+        await testbed.client.delete(
+            await testbed.client.get(refused, f"deviceshifu-x{name}", SHIFUS)
+        )
+        await testbed.said("x", "DeviceShifuReady", "Refused")
+        await testbed.fault(node, "dead")
+        await testbed.cluster.advance(120)
+        assert await testbed.client.find(Pod, old.metadata.name, SHIFUS) is None
+        assert (await testbed.where()).get("x") not in (node, None)
