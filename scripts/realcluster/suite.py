@@ -10,6 +10,8 @@ from realcluster.cluster import RealCluster
 TESTS = Path(__file__).parents[2] / "tests" / "cluster"
 CLUSTER = pytest.StashKey[RealCluster]()
 FULL = pytest.StashKey[bool]()
+_IMPORTED = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
+"""pytest would rewrite the package of its plugin, which made the cluster before pytest began."""
 
 
 class _Given:
@@ -26,6 +28,11 @@ class _Given:
 
 def run_tests(cluster: RealCluster, *, full: bool, select: str = "") -> int:
     """Run the tests; what pytest ends with. Output is not kept: it has lines of progress."""
-    words = ["-q", "-x", "-s", "--tb=native", *(("-k", select) if select else ()), str(TESTS)]
     with network.entered(cluster.control_plane.holder):
-        return int(pytest.main(words, plugins=[_Given(cluster, full=full)]))
+        return int(pytest.main(pytest_words(select), plugins=[_Given(cluster, full=full)]))
+
+
+def pytest_words(select: str = "") -> list[str]:
+    """The command line of pytest, in a process that has imported quintant already."""
+    selected = ("-k", select) if select else ()
+    return ["-q", "-x", "-s", "--tb=native", "-W", _IMPORTED, *selected, str(TESTS)]
