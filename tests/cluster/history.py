@@ -13,6 +13,7 @@ from manifests.operator_parts import operator_parts
 from quintant.cli.client import open_client
 from quintant.client.config.config import Config
 from quintant.client.transport import ApiRequest
+from quintant.core.errors import TooManyRequests
 from quintant.operators import OPERATORS
 from quintant.runtime.cache.client import Client
 
@@ -20,6 +21,8 @@ Plain = dict[str, Any]
 ObjectKey = tuple[str, str]
 """Kind and name: samples have no two of the same."""
 _ALIVE = ("ADDED", "MODIFIED")
+NOT_READY_SECONDS = 0.5
+"""Between two tries of a watch that the server refuses because its own cache is not filled yet."""
 
 
 def judged_paths() -> Iterator[str]:
@@ -51,6 +54,16 @@ async def recorded(kubeconfig: Path, versions: list[Plain]) -> AsyncIterator[Non
 
 
 async def _watch(client: Client, path: str, opened: asyncio.Event, versions: list[Plain]) -> None:
+    """Follow a kind; of one that is new, the server says for a moment that it is not ready."""
+    while True:
+        try:
+            await _follow(client, path, opened, versions)
+            return
+        except TooManyRequests:
+            await asyncio.sleep(NOT_READY_SECONDS)
+
+
+async def _follow(client: Client, path: str, opened: asyncio.Event, versions: list[Plain]) -> None:
     async with client.rest.stream(ApiRequest("GET", path, {"watch": "1"})) as chunks:
         opened.set()
         rest = b""
