@@ -17,6 +17,7 @@ from foreign.errors import announce
 from gitops.verdicts import Verdict, judged
 from quintant.operators.cosmos.sample import full_node
 from quintant.operators.infra.sample import NAMESPACE as INFRA
+from quintant.operators.infra.sample import template
 from quintant.operators.portal.builders.deployment import deployment_name
 from quintant.operators.portal.sample import NAMESPACE as PORTAL
 from quintant.operators.shifu.api.names import DEVICES
@@ -101,13 +102,14 @@ def broken_objects() -> list[Plain]:
     device = ("shifu.edgenesis.io/v1alpha1", "EdgeDevice", DEVICES)
     expose: Any = copy.deepcopy(sample_object("portal", "PortalExpose"))
     expose["metadata"]["name"] = expose["spec"]["app"]["name"] = BROKEN
-    empty = {"tosca": {"tosca_definitions_version": "tosca_simple_yaml_1_0"}}
+    empty: Any = template(workers=0)
+    del empty["topology_template"]["node_templates"]
     return [
         chain,
         _named(*device, {}),
         strangers_deployment(),
         expose,
-        _named("infra.quintant.dev/v1alpha1", "Cluster", INFRA, empty),
+        _named("infra.quintant.dev/v1alpha1", "Cluster", INFRA, {"tosca": empty}),
     ]
 
 
