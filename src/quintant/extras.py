@@ -24,6 +24,7 @@ NEEDED_BY = {
     "demo": CLUSTER,
     "envtest": CLUSTER,
     "explore": CLUSTER,
+    "fork": CLUSTER,
     "klight": "klight",
     "klightpeer": "klight",
     "lightpeer": "klight",

@@ -40,6 +40,7 @@ COMMANDS = {
     "envtest": "Stand in for the etcd and kube-apiserver of envtest.",
     "explore": "Disturb scenarios at every point, each in a run of its own.",
     "finalizers": "Let objects go that wait for a controller which is no more.",
+    "fork": "Start a second cluster from the state of one that runs.",
     "get": "Show objects, in the columns that the server prints.",
     "infra": "Look at Clusters, and at what a change of one would do.",
     "klight": "Run the klight controller, or look at its networks.",
@@ -47,7 +48,10 @@ COMMANDS = {
     "manifests": "Print what kubectl apply needs to install a program.",
     "new": "Make a project with a controller that runs, in a new folder.",
     "operator": "Run one of Quintant's own operators until Ctrl-C.",
+    "restore": "Have a running cluster return to a snapshot.",
     "run": "Run the controllers of a module or file until Ctrl-C.",
+    "snapshot": "Keep everything that is in a running cluster, under a name.",
+    "snapshots": "List the snapshots that were kept.",
     "up": "Run an embedded cluster until Ctrl-C, or in the background.",
 }
 
@@ -55,7 +59,9 @@ HELP_OPTIONS = ["-h", "--help"]
 
 _ROOMS = {
     "apply": ("apply", "delete"),
-    "cluster": ("check", "clusters", "demo", "down", "up"),
+    "cluster": (
+        *("check", "clusters", "demo", "down", "fork", "restore", "snapshot", "snapshots", "up"),
+    ),
     "envtest": ("envtest",),
     "look": ("console", "describe", "get", "logs"),
     "operators": ("agent", "cosmos", "crd", "infra", "klight", "manifests", "operator", "run"),

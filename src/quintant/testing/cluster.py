@@ -56,6 +56,7 @@ class InProcessCluster:
         It begins with what is in `world` (the `snapshot` of another cluster), or else empty.
         """
         begin = world or first_world()
+        self._seed, self._rbac = seed, rbac
         self.clock = LoopClock()
         self.dialer = InProcessDialer()
         """How the server reaches webhooks: those of the managers that run here, and no others."""
@@ -188,6 +189,15 @@ class InProcessCluster:
         """The cluster's contents now, for other clusters to begin with; managers are no part."""
         server = self.server
         return World(server.snapshot(), frozenset(self._installed), server.tokens.copy())
+
+    def restore(self, world: World) -> None:
+        """Return to a `snapshot`: watches end with 410, and managers that run list again."""
+        self.server.restore(world.objects)
+        self._installed = set(world.kinds)
+
+    def fork(self) -> InProcessCluster:
+        """A second cluster with the same contents; what happens in one does not reach the other."""
+        return InProcessCluster(seed=self._seed, rbac=self._rbac, world=self.snapshot())
 
     async def close(self, *, graceful: bool = True) -> None:
         """Stop every manager, or end it at once; what one of them ended with is raised here."""

@@ -31,9 +31,7 @@ class World:
 
     def store(self) -> RevisionStore:
         """A store of one's own with these objects."""
-        store = RevisionStore()
-        store.restore(self.objects)
-        return store
+        return RevisionStore.of(self.objects)
 
     def random(self, seed: int) -> Random:
         """Randomness that gives no id a second time which it gave on the way here."""

@@ -126,3 +126,18 @@ async def test_a_token_that_was_issued_in_a_cluster_is_good_there_only() -> None
     assert (await InProcessTransport(one.server, token).request(version)).status == 200
     assert (await InProcessTransport(other.server, token).request(version)).status == 401
     await settle()
+
+
+async def test_a_restored_cluster_is_what_it_was_and_its_fork_is_not() -> None:
+    cluster = InProcessCluster(seed=3)
+    await cluster.create(greeter("a"))
+    before = cluster.snapshot()
+    await cluster.create(ConfigMap(metadata=named("later")))
+    fork = cluster.fork()
+    cluster.restore(before)
+    await cluster.create(greeter("b"))
+    with pytest.raises(NotFound):
+        await cluster.get(ConfigMap, "later")
+    assert (await fork.get(ConfigMap, "later")).metadata.name == "later"
+    with pytest.raises(NotFound):
+        await fork.get(Greeter, "b")

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -30,14 +30,14 @@ class DetachedStartFailed(QuintantError):
     """The process ended before its cluster was ready; the text is what it said itself."""
 
 
-def start_detached(name: str, context: click.Context) -> ClusterRecord:
-    """Run this very command in the background; its record, once the cluster is ready."""
+def start_detached(name: str, arguments: Iterable[str]) -> ClusterRecord:
+    """Run `quintant up` in the background; its record, once the cluster is ready."""
     records = ClusterRecords(os.environ)
     if records.find(name).running:
         with records.claim(name):
             pass  # who has the name is said here, or has just ended
     log = records.log_of(name)
-    command = [sys.executable, "-m", "quintant", "up", *_arguments(context), "--name", name]
+    command = [sys.executable, "-m", "quintant", "up", *arguments, "--name", name]
     with _log_file(log) as output:
         process = subprocess.Popen(
             command,
@@ -85,19 +85,20 @@ def _wait_ready(
     )
 
 
-def _arguments(context: click.Context) -> Iterator[str]:
-    """What was given on the command line, as it is given again."""
+def given_arguments(context: click.Context, *without: str) -> Iterator[str]:
+    """What was given on the command line, as it is given again, from whatever folder."""
     for parameter in context.command.params:
         name = parameter.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if not given or name in ("detach", "name"):
+        if not given or name in without:
             continue
         value = context.params[name]
         if isinstance(parameter, click.Option) and parameter.is_flag:
             yield parameter.opts[0]
             continue
         for each in value if isinstance(value, tuple) else (value,):
-            yield f"{parameter.opts[0]}={each}"
+            text = each.absolute() if isinstance(each, Path) else each
+            yield f"{parameter.opts[0]}={text}"
 
 
 def _log_file(path: Path) -> BinaryIO:

@@ -8,9 +8,9 @@ from functools import partial
 
 import click
 
+from quintant.cli.cluster.chosen_cluster import choose_cluster
 from quintant.cli.slow_progress import SlowProgress
-from quintant.cluster.instance.records import DEFAULT, ClusterRecords, NamedCluster
-from quintant.core.errors import ConfigError
+from quintant.cluster.instance.records import ClusterRecords, NamedCluster
 from quintant.core.options import DURATION
 
 
@@ -30,7 +30,7 @@ def command(name: str, everything: bool, timeout: str) -> None:
         raise click.UsageError("NAME and --all exclude each other")
     seconds = _seconds(timeout)
     records = ClusterRecords(os.environ)
-    clusters = records.list() if everything else [_chosen(records, name)]
+    clusters = records.list() if everything else [choose_cluster(records, name)]
     for cluster in clusters:
         _stop(records, cluster, seconds)
 
@@ -40,23 +40,6 @@ def _seconds(text: str) -> float:
         return float(DURATION.parse(text))
     except ValueError:
         raise click.UsageError(f"--timeout {text}: expected a duration, as 30s") from None
-
-
-def _chosen(records: ClusterRecords, name: str) -> NamedCluster:
-    if name:
-        records.folder_of(name)
-    known = records.list()
-    if not name:
-        name = known[0].name if len(known) == 1 else DEFAULT
-    chosen = next((each for each in known if each.name == name), None)
-    if chosen is not None:
-        return chosen
-    names = ", ".join(each.name for each in known)
-    raise ConfigError(
-        f"there is no cluster {name!r}",
-        because=f"there are {names}" if names else "none was started with a name",
-        hint="quintant clusters",
-    )
 
 
 def _stop(records: ClusterRecords, cluster: NamedCluster, seconds: float) -> None:

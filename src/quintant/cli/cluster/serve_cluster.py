@@ -15,6 +15,7 @@ from quintant.cli.apply.loading import apply_at_start
 from quintant.cli.apply.manifest_files import Manifest
 from quintant.cli.cluster.kubectl import kubectl_advice
 from quintant.cli.cluster.signals import stop_event
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Snapshot
 from quintant.cluster.instance.cluster import (
     Cluster,
     ClusterConfig,
@@ -43,6 +44,10 @@ class UpOptions(Struct, frozen=True):
     """Whether another port is as good, if the usual one is taken."""
     manifests: tuple[Manifest, ...] = ()
     """What to apply before it is ready."""
+    snapshot: Snapshot | None = None
+    """What it begins with, instead of nothing."""
+    arguments: tuple[str, ...] = ()
+    """What a fork of it is started with."""
 
     def path(self, port: int) -> Path:
         """Where the kubeconfig goes."""
@@ -68,6 +73,7 @@ class UpOptions(Struct, frozen=True):
                     str(path),
                     SystemClock().now().timestamp(),
                     str(self.folder.absolute()) if self.folder else "",
+                    self.arguments,
                 ),
             )
 
@@ -80,6 +86,8 @@ async def serve_cluster(plan: ClusterConfig, wishes: UpOptions) -> None:
             if wishes.folder:
                 store = persistent(plan, wishes.folder, power=wishes.power)
                 plan = await stack.enter_async_context(store)
+            elif wishes.snapshot is not None:
+                plan = replace(plan, store=RevisionStore.of(wishes.snapshot))
             cluster = await _started(stack, plan, wishes)
             freeze_heap()
         way = _way(cluster, wishes)

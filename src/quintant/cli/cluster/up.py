@@ -9,7 +9,12 @@ from pathlib import Path
 import click
 
 from quintant.cli.apply.loading import load_manifests
-from quintant.cli.cluster.detach import connection_words, export_line, start_detached
+from quintant.cli.cluster.detach import (
+    connection_words,
+    export_line,
+    given_arguments,
+    start_detached,
+)
 from quintant.cli.cluster.serve_cluster import UpOptions, serve_cluster
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors
 from quintant.cluster.common.labels import NODE
@@ -21,6 +26,7 @@ from quintant.cluster.common.node_heartbeat import (
 from quintant.cluster.host.command_line import hide_arguments
 from quintant.cluster.instance.cluster import USUAL, ClusterConfig
 from quintant.cluster.instance.records import DEFAULT, ClusterRecords
+from quintant.cluster.instance.snapshot_files import load_snapshot
 from quintant.cluster.kubelet.container.images import load_image_table as programs
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
@@ -29,6 +35,12 @@ from quintant.core.address import BindAddress
 from quintant.core.options import DURATION
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe import logs
+
+OWN = (
+    *("detach", "name", "listen", "data_dir", "power_safe", "salvage", "from_snapshot"),
+    *("kubeconfig", "print_kubeconfig", "load"),
+)
+"""Options that a fork of a cluster does not have from it."""
 
 
 @click.command("up")
@@ -57,6 +69,11 @@ from quintant.runtime.observe import logs
     "--salvage",
     is_flag=True,
     help="With --data-dir: go on without objects that are damaged, and keep them aside.",
+)
+@click.option(
+    "--from-snapshot",
+    type=click.Path(path_type=Path),
+    help="Begin with the objects of a snapshot's file.",
 )
 @click.option("--kubeconfig", type=click.Path(path_type=Path), help="Where to write the way in.")
 @click.option("--print-kubeconfig", is_flag=True, help="Print the way in and write no file.")
@@ -98,6 +115,7 @@ def command(
     data_dir: Path | None,
     power_safe: bool,
     salvage: bool,
+    from_snapshot: Path | None,
     kubeconfig: Path | None,
     print_kubeconfig: bool,
     nodes: int,
@@ -120,6 +138,8 @@ def command(
         raise click.UsageError("--power-safe needs --data-dir")
     if salvage and not data_dir:
         raise click.UsageError("--salvage needs --data-dir")
+    if from_snapshot and data_dir:
+        raise click.UsageError("--from-snapshot and --data-dir exclude each other")
     if kubeconfig and print_kubeconfig:
         raise click.UsageError("--kubeconfig and --print-kubeconfig exclude each other")
     if detach and print_kubeconfig:
@@ -128,8 +148,8 @@ def command(
         raise click.UsageError("--nodes is at least 0, and --zones at least 1")
     if process_nodes and (no_node or api_only):
         raise click.UsageError("--process-nodes needs the node: neither --no-node nor --api-only")
-    # Both lead to the administrator's key, and pods read command lines.
-    hide_arguments([str(path) for path in (kubeconfig, data_dir) if path])
+    # They lead to keys and Secrets, and pods read command lines.
+    hide_arguments([str(path) for path in (kubeconfig, data_dir, from_snapshot) if path])
     plan = ClusterConfig(
         BindAddress.parse(listen) if listen else USUAL,
         controllers=not api_only,
@@ -143,7 +163,9 @@ def command(
             process_nodes=parse_node_names(process_nodes),
         ),
         times=parse_grace(node_grace),
+        name=name,
     )
+    first = load_snapshot(from_snapshot) if from_snapshot else None
     manifests = load_manifests(load)
     if detach:
         _detach(name or DEFAULT, context)
@@ -154,14 +176,22 @@ def command(
         _salvage(data_dir)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         wishes = UpOptions(
-            data_dir, power_safe, kubeconfig, print_kubeconfig, name, not listen, manifests
+            data_dir,
+            power_safe,
+            kubeconfig,
+            print_kubeconfig,
+            name,
+            not listen,
+            manifests,
+            first,
+            tuple(given_arguments(context, *OWN)),
         )
         with wishes.claimed():
             runner.run(serve_cluster(plan, wishes))
 
 
 def _detach(name: str, context: click.Context) -> None:
-    record = start_detached(name, context)
+    record = start_detached(name, given_arguments(context, "detach", "name"))
     click.echo(connection_words(name, record, ClusterRecords(os.environ).log_of(name)), err=True)
     click.echo(export_line(record))
 

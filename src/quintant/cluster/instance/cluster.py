@@ -8,7 +8,7 @@ unless they are given; objects live in memory unless a store is. `persistent` gi
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,10 +23,12 @@ from quintant.cluster.common.node_heartbeat import HeartbeatTimes
 from quintant.cluster.common.volume_paths import ROOT as STORAGE
 from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.host.loopback import FIRST, LoopbackShare, claim_share
+from quintant.cluster.instance.control_plane import ControlPlane
 from quintant.cluster.instance.kubeconfig import kubeconfig, write_kubeconfig
 from quintant.cluster.instance.kubernetes_service import advertise
 from quintant.cluster.instance.pki import EVERYWHERE, ClusterKeys, Pki, issue_certificates
 from quintant.cluster.instance.renumber import api_service_ip, renumber_services
+from quintant.cluster.instance.snapshots import ClusterSnapshots, Stopped
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
@@ -61,6 +63,13 @@ class ClusterConfig(Struct, frozen=True):
     """This machine as a node that runs pods as processes; None leaves it out."""
     times: HeartbeatTimes = HeartbeatTimes()
     """How long a node may be silent, and how often it says that it is alive."""
+    name: str = ""
+    """What its snapshots say that they are of."""
+
+    @property
+    def has_components(self) -> bool:
+        """Whether something runs beside the server."""
+        return self.controllers or self.node is not None or self.fleet is not None
 
 
 class Cluster(Struct, frozen=True):
@@ -71,6 +80,8 @@ class Cluster(Struct, frozen=True):
     """Where it really listens: the port was chosen."""
     kubeconfig: Sensitive[bytes]
     """The way in for its administrator."""
+    snapshots: ClusterSnapshots
+    """Takes its objects away, and brings them back."""
     node: LocalNode | None = None
     """The node that runs pods as processes, if there is one."""
 
@@ -98,12 +109,16 @@ async def run_cluster(
             server.streams.runtimes.extend(node.runtimes)
         if config.fleet is not None:
             server.metrics.open()
-        for component in site.components(node):
-            await stack.enter_async_context(run_component(server, component, clock, Random()))
+        plane = ControlPlane(lambda: site.run_components(node))
+        if config.has_components:
+            await stack.enter_async_context(plane.running())
+        snapshots = site.snapshots(plane.stopped if config.has_components else nullcontext)
+        snapshots.serve()
         if node is not None:
             # First of all: programs that start take the time that others need to end.
             stack.callback(node.stop_starting)
-        yield Cluster(server, site.address, kubeconfig(_url(site.address), site.pki), node)
+        way = kubeconfig(_url(site.address), site.pki)
+        yield Cluster(server, site.address, way, snapshots, node)
 
 
 @asynccontextmanager
@@ -211,6 +226,24 @@ class _Site(Struct, frozen=True):
             yield from self._workers(node)
         if self.config.fleet is not None:
             yield from self._fleet(self.config.fleet, node)
+
+    @asynccontextmanager
+    async def run_components(self, node: LocalNode | None) -> AsyncIterator[None]:
+        """Make what runs beside the server, and have it at work while the context lasts."""
+        async with AsyncExitStack() as stack:
+            for component in self.components(node):
+                started = run_component(self.server, component, self.clock, Random())
+                await stack.enter_async_context(started)
+            yield
+
+    def snapshots(self, stopped: Stopped) -> ClusterSnapshots:
+        """What takes and restores its objects, and makes restored ones fit this cluster."""
+
+        async def prepare() -> None:
+            renumber_services(self.server.store, self.share.services)
+            await advertise(self.server, _reachable(self.address), self.share.api)
+
+        return ClusterSnapshots(self.server, self.clock, self.config.name, stopped, prepare)
 
     def _workers(self, node: LocalNode | None) -> Iterator[Component]:
         # Loaded by clusters that do something with their objects.

@@ -50,6 +50,8 @@ class ClusterRecord(Struct, frozen=True):
     started: float
     """Seconds since 1970."""
     data_dir: str = ""
+    arguments: tuple[str, ...] = ()
+    """What `quintant up` needs for another one that does the same with the same objects."""
 
 
 class NamedCluster(Struct, frozen=True):

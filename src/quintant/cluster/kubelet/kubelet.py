@@ -44,10 +44,12 @@ from quintant.cluster.kubelet.pod.worker import PodWorker
 from quintant.cluster.kubelet.process.protocols import StartError
 from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
+from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.reconcile.context import KeyContext
 from quintant.runtime.reconcile.result import Result
 from quintant.runtime.source.channel import Channel
+from quintant.runtime.source.sources import SourceContext
 
 CONTROLLER = "kubelet"
 """Who the status fields belong to and events come from, as on any node."""
@@ -89,6 +91,7 @@ class Kubelet:
             .uses(Pod, "delete")
             .uses(ServiceAccount, "create", sub="token")
             .on(self._wakeups)
+            .on(self._resume)
             .workers(WORKERS)
             .reconcile(self.sync)
         )
@@ -97,10 +100,13 @@ class Kubelet:
         """Bring this machine in line with a pod, and tell what became of it."""
         if self.closed:
             return None
-        pod = await ctx.client.find(Pod, *request)
+        pod = await self._find_pod(request, ctx.client)
         uid = pod.metadata.uid if pod is not None else ""
-        wakes = [await self._terminate(worker) for worker in self._replaced_workers(request, uid)]
-        if pod is not None and self.node.images.runs(pod.spec):
+        replaced = self._replaced_workers(request, pod)
+        wakes = [await self._terminate(worker) for worker in replaced]
+        # A restored pod has the folder of its earlier self: that one ends first.
+        ending = any(self.workers.get(uid) is worker for worker in replaced)
+        if pod is not None and not ending and self.node.images.runs(pod.spec):
             wakes.append(await self._sync_pod(pod, ctx))
         wake = min(wakes, default=math.inf)
         if wake == math.inf:
@@ -193,6 +199,14 @@ class Kubelet:
         for box in self.sandboxes():
             box.close()
 
+    async def _find_pod(self, request: Request, client: Client) -> Pod | None:
+        pod = await client.find(Pod, *request)
+        worker = self.workers.get(pod.metadata.uid) if pod is not None else None
+        if pod is not None and worker is not None and worker.is_ahead_of(pod):
+            # The cache is behind, or the cluster was restored: only the server knows.
+            return await client.find(Pod, *request, live=True)
+        return pod
+
     async def _sync_pod(self, pod: Pod, ctx: KeyContext) -> float:
         worker = self.workers.get(pod.metadata.uid)
         if worker is None:
@@ -225,18 +239,26 @@ class Kubelet:
         self.workers.pop(worker.sandbox.pod.metadata.uid, None)
         return math.inf
 
+    async def _resume(self, context: SourceContext) -> None:
+        """Look at every pod of this machine when the controller starts: some may be gone."""
+        for worker in self.workers.values():
+            context.queue.add(worker.sandbox.pod.key)
+        await asyncio.Future()
+
     def _new_worker(self, pod: Pod) -> PodWorker:
         def wake() -> None:
             self._wakeups.add(pod.key)
 
         return PodWorker(Sandbox(pod, self.node, self._group, wake))
 
-    def _replaced_workers(self, request: Request, uid: str) -> list[PodWorker]:
-        """Sandboxes of pods that had this name before, or are gone."""
+    def _replaced_workers(self, request: Request, pod: Pod | None) -> list[PodWorker]:
+        """Sandboxes of pods that had this name before, are gone, or were restored since."""
+        uid = pod.metadata.uid if pod is not None else ""
         return [
             worker
             for known, worker in self.workers.items()
-            if known != uid and worker.sandbox.pod.key == request
+            if worker.sandbox.pod.key == request
+            and (known != uid or (pod is not None and worker.is_ahead_of(pod)))
         ]
 
     def _pods_referring_to(self, obj: Object) -> Iterator[Request]:

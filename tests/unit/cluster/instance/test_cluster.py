@@ -84,6 +84,16 @@ async def issued(admin: Requests, name: str) -> JsonObject:
             await asyncio.sleep(0.02)
 
 
+async def pods_of_number(admin: Requests, number: int) -> list[str]:
+    """The names of pods as soon as there are so many."""
+    async with asyncio.timeout(patience.seconds(WITHIN)):
+        while True:
+            names = await admin.names(PODS)
+            if len(names) == number:
+                return names
+            await asyncio.sleep(0.02)
+
+
 async def test_a_certificate_that_was_approved_is_believed(tmp_path: Path) -> None:
     key = new_key()
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "alice")])
@@ -124,6 +134,25 @@ async def test_with_controllers_a_deployment_makes_pods(tmp_path: Path) -> None:
         await admin.create(DEPLOYMENTS, {"metadata": {"name": "a"}, "spec": spec})
         async with asyncio.timeout(WITHIN), admin.watch(PODS) as pods:
             assert [(await pods.told(WITHIN))[0] for _ in range(2)] == ["ADDED", "ADDED"]
+
+
+async def test_controllers_go_on_from_what_was_restored(tmp_path: Path) -> None:
+    plan = replace(ANYWHERE, controllers=True)
+    async with run_cluster(plan) as cluster, reached(way(cluster, tmp_path)) as admin:
+        labels = {"app": "a"}
+        template = {"metadata": {"labels": labels},
+                    "spec": {"containers": [{"name": "main", "image": "one"}]}}  # fmt: skip
+        spec = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
+        await admin.create(DEPLOYMENTS, {"metadata": {"name": "a"}, "spec": spec})
+        async with asyncio.timeout(patience.seconds(WITHIN)), admin.watch(PODS) as pods:
+            restored = sorted([(await pods.told(WITHIN))[1] for _ in range(2)])
+        saved = await cluster.snapshots.save()
+        await admin.delete(f"{DEPLOYMENTS}/a", {"propagationPolicy": "Background"})
+        await pods_of_number(admin, 0)
+        await cluster.snapshots.restore(saved)
+        # Whoever remembered that the owners are gone would delete the pods, and others would come.
+        await admin.merge(f"{DEPLOYMENTS}/a", {"spec": {"replicas": 3}})
+        assert {*restored} < {*await pods_of_number(admin, 3)}
 
 
 async def test_without_a_certificate_one_is_nobody(tmp_path: Path) -> None:

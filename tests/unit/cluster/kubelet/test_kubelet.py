@@ -299,3 +299,35 @@ async def test_a_node_that_is_about_to_go_starts_nothing(tmp_path: Path) -> None
         world.processes.newest.end(1)
         await world.pod(after=20)
         assert len(world.processes.started) == 1
+
+
+async def test_processes_are_what_restored_objects_say(world: World) -> None:
+    await world.run("kept")
+    await world.run("deleted")
+    saved = world.server.snapshot()
+    await world.api.delete(f"{PODS}/deleted")
+    await world.run("new")
+    await asyncio.sleep(1)
+    kept, new = world.processes.alive
+    world.server.restore(saved)
+    pod = await world.pod("deleted", after=15)
+    assert (kept.alive, new.alive, len(world.processes.alive)) == (True, False, 2)
+    assert status(pod)["restartCount"] == 1
+    assert status(pod)["state"]["running"]
+    assert await world.gone("new")
+
+
+async def test_a_pod_that_ended_since_runs_again_once_it_is_restored(world: World) -> None:
+    await world.run("a", restartPolicy="Never", terminationGracePeriodSeconds=3)
+    await world.run("b", restartPolicy="OnFailure", terminationGracePeriodSeconds=3)
+    saved = world.server.snapshot()
+    ending, finished = world.processes.started
+    ending.stubborn = True
+    finished.end(0)
+    await world.api.delete(f"{PODS}/a")
+    assert (await world.pod("b"))["status"]["phase"] == "Succeeded"
+    world.server.restore(saved)
+    pod = await world.pod("b", after=15)
+    assert (ending.alive, pod["status"]["phase"]) == (False, "Running")
+    # What ran is no more, and its policy says that it is not started a second time.
+    assert (await world.pod("a"))["status"]["phase"] == "Failed"

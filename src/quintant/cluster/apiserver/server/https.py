@@ -24,7 +24,6 @@ from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.filters.impersonation import SEPARATOR
 from quintant.cluster.apiserver.golang.query import read_pairs
 from quintant.cluster.apiserver.handlers.pod_streams import PodStream
-from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.cluster.apiserver.meta.user import User, certified
 from quintant.cluster.apiserver.response import gzip
 from quintant.cluster.apiserver.response.list_stream import ListStream
@@ -122,7 +121,8 @@ class _Edge:
     async def handle(self, request: Request) -> HttpResponse:
         """The answer of the server."""
         call = _call(request)
-        receive = None if request.body_complete else partial(request.body, REQUEST_LIMIT)
+        most = self._server.mux.max_request_body_bytes(call.path)
+        receive = None if request.body_complete else partial(request.body, most)
         answer = await self._server.handle(call, self._peer(request.connection), receive)
         if isinstance(answer, PodStream):
             over = partial(self._server.leave, answer)

@@ -40,7 +40,6 @@ from quintant.cluster.apiserver.handlers.subresources import is_connect, is_log_
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.meta.request_info import RequestInfo, request_info
 from quintant.cluster.apiserver.meta.status import (
-    REQUEST_LIMIT,
     StatusError,
     bad_request,
     internal_error,
@@ -53,6 +52,7 @@ from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.registry.service_ips import NETWORK, with_service_network
 from quintant.cluster.apiserver.response.list_stream import ListStream
 from quintant.cluster.apiserver.server.chain import HandlerChain
+from quintant.cluster.apiserver.server.path_recorder_mux import PathRecorderMux
 from quintant.cluster.apiserver.server.replies import Answer, Flow, Replies
 from quintant.cluster.apiserver.storage.revision_log import NotDurable, RevisionStore, Snapshot
 from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Watcher, WatchHub
@@ -102,15 +102,18 @@ class ApiServer:
         """Whoever runs pods adds itself to its providers."""
         self.metrics = MetricsApi(self.store, self.catalog)
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
-        self._offload = Offload()
-        self.replies = Replies(self._random, self._offload)
+        self.offload = Offload()
+        """Does beside the loop what takes long."""
+        self.replies = Replies(self._random, self.offload)
         """What gives answers their headers and their form."""
+        self.mux = PathRecorderMux()
+        """Whoever has paths beside the API, for administrators, adds them."""
         self._chain = HandlerChain(
             self.store,
             self.catalog,
             self._hub,
             self._access,
-            self._offload,
+            self.offload,
             clock=clock,
             random=self._random,
             dialer=dialer,
@@ -194,7 +197,7 @@ class ApiServer:
 
         Without them, everything is done at once and nobody else is served meanwhile.
         """
-        return self._offload.with_threads()
+        return self.offload.with_threads()
 
     def close(self) -> None:
         """End every watch, and the connections to webhooks: the server goes away."""
@@ -210,10 +213,10 @@ class ApiServer:
         return self.store.snapshot()
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Return to a snapshot's objects. Watches end, and clients have to list again."""
-        self._hub.close()
+        """Return to a snapshot's objects. Watches end with 410: clients have to list again."""
+        self._hub.expire()
         self.store.restore(snapshot)
-        self._chain.reload()
+        self._chain.bootstrap()
 
     async def _answer(
         self, call: ApiRequest, request_info: RequestInfo, user: User, receive: Receive | None
@@ -228,9 +231,10 @@ class ApiServer:
         self, call: ApiRequest, request_info: RequestInfo, user: User, receive: Receive | None
     ) -> Answer:
         self._access.authorize(user, authorization_attributes(call, request_info))
+        self.mux.authorize(user, request_info)
         if receive is not None:
             call = replace(call, body=await receive())
-        if len(call.body or b"") > REQUEST_LIMIT:
+        if len(call.body or b"") > self.mux.max_request_body_bytes(call.path):
             raise request_entity_too_large()
         answer = await self._found(call, request_info, user)
         if isinstance(answer, ListStream):
@@ -240,8 +244,10 @@ class ApiServer:
         return answer
 
     async def _found(self, call: ApiRequest, request_info: RequestInfo, user: User) -> Answer:
+        if (handler := self.mux.handler(call.path)) is not None:
+            return await handler(call)
         if not request_info.resource:
-            return await discover(self.catalog, call, self._offload)
+            return await discover(self.catalog, call, self.offload)
         kind = kind_of(self.catalog, request_info)
         refuse_websocket(call, request_info)
         if kind.computed:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Self
 
 from msgspec import Struct, field
 
@@ -94,6 +95,13 @@ class RevisionStore:
         self._tables: dict[str, Table] = {}
         self._listeners: list[Listener] = []
         self._followers: list[Listener] = []
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Self:
+        """A store of one's own that begins with a snapshot."""
+        store = cls()
+        store.restore(snapshot)
+        return store
 
     @property
     def visible(self) -> int:

@@ -21,7 +21,7 @@ from typing import cast
 
 from msgspec import Struct, field
 
-from quintant.cluster.apiserver.meta.status import StatusError
+from quintant.cluster.apiserver.meta.status import StatusError, resource_expired
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Table
 from quintant.cluster.apiserver.watch.events import (
@@ -37,6 +37,7 @@ FAREWELL_SECONDS = 2.0
 """How long before the deadline a last bookmark is sent, so that a resume starts close."""
 BEHIND = 10_000
 """Changes a watcher may leave unread before it is cut: it can still resume from history."""
+TOO_OLD = "The resourceVersion for the provided watch is too old."
 SLICE = 256
 """Objects or changes looked at per chunk of a replay, between two turns of the loop."""
 
@@ -202,6 +203,14 @@ class WatchHub:
             self._store.when_durable(partial(self._end, table))
         else:
             self._end()
+
+    def expire(self) -> None:
+        """End every stream with 410: what was sent no longer leads to what there is."""
+        gone = error_event(resource_expired(TOO_OLD))
+        for group in self._all():
+            for member in group.members:
+                member.push(gone)
+                member.close()
 
     def _end(self, table: str = "") -> None:
         for group in self._all():

@@ -27,6 +27,7 @@ from quintant.cluster.kubelet.volume.references import (
     referenced_names,
 )
 from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.overlay import version_precedes
 
 RETRY_SECONDS = 2.0
 """How soon a volume that could not be set up is tried again; changes come sooner."""
@@ -43,6 +44,11 @@ class PodWorker:
         self._mounted = False
         """Whether all volumes were there once: containers may start."""
         self._complaint = ""
+
+    def is_ahead_of(self, pod: Pod) -> bool:
+        """Whether the pod is older than what was worked on: the cluster was restored."""
+        known = self.sandbox.pod.metadata
+        return version_precedes(pod.metadata.resource_version, known.resource_version)
 
     async def sync(self, pod: Pod, client: Client) -> float:
         """Bring this machine in line with the pod as it is now; when to look again."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from signal import SIGKILL
 from threading import Event
 
 import pytest
@@ -20,6 +23,32 @@ from unit.cluster.api import CMS, CRDS, FOOS, Api, config_map, foo, foo_definiti
 NAMESPACES = "/api/v1/namespaces"
 ROWS = 6_700
 """Objects of a cluster of a hundred nodes, about."""
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from quintant.cluster.apiserver.storage.durable import open_durable_store
+from quintant.cluster.apiserver.storage.history import StoredEntry
+
+async def main():
+    async with open_durable_store(Path(sys.argv[1])) as store:
+        things = store.table("things")
+        for number in range(1000):
+            store.put(things, str(number), StoredEntry(b"x" * 1000, 0, {}, {}))
+        saved = store.snapshot()
+        for key in [*things.keys]:
+            store.delete(things, key)
+        store.put(things, "after", StoredEntry(b"x", 0, {}, {}))
+        await store.durable()
+        store.restore(saved)
+        die = lambda: os.kill(os.getpid(), signal.SIGKILL)
+        store.database.connection.set_progress_handler(die, 10_000)
+        await store.durable()
+
+asyncio.run(main())
+"""
+"""A process that dies while the rows of a restore are being written."""
 
 
 class Gated(Database):
@@ -119,6 +148,19 @@ async def test_a_restored_snapshot_is_what_comes_back(tmp_path: Path) -> None:
         await client.create(CMS, config_map("c"))
     async with open_durable_store(tmp_path) as store:
         assert await Api(ApiServer(store=store)).names(CMS) == ["a", "c"]
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Path:
+    """The folder of a cluster whose process was killed in the middle of a restore."""
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+    assert ended.returncode == -SIGKILL
+    return tmp_path
+
+
+async def test_a_kill_in_the_middle_of_a_restore_leaves_what_was_before(killed: Path) -> None:
+    async with open_durable_store(killed) as store:
+        assert [*store.table("things").entries] == ["after"]
 
 
 async def test_no_answer_tells_of_what_a_crash_can_undo(tmp_path: Path) -> None:
