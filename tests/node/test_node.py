@@ -185,3 +185,20 @@ async def test_a_ready_pod_keeps_its_address_over_restarts(node: NodeCluster) ->
     await node.until("a", restarted)
     again = await node.until("a", ready)
     assert again["status"]["podIP"] == pod["status"]["podIP"]
+
+
+async def test_after_a_restore_those_processes_run_that_the_objects_say(node: NodeCluster) -> None:
+    kept, gone = await node.run("kept"), await node.run("gone")
+    before = set(children(os.getpid()))
+    saved = await node.cluster.snapshots.save()
+    await node.api.delete(f"{PODS}/gone", {"gracePeriodSeconds": 0})
+    await node.gone("gone")
+    await node.run("new")
+    (new,) = set(children(os.getpid())) - before
+    await node.cluster.snapshots.restore(saved)
+    back = await node.until("gone", restarted)
+    await vanished(new)
+    assert back["metadata"]["uid"] == gone["metadata"]["uid"]
+    assert '"hostname": "kept"' in await ask(kept, "/")
+    assert sorted(await node.api.names(PODS)) == ["gone", "kept"]
+    assert len(before & set(children(os.getpid()))) == 1, "what did not change runs on"

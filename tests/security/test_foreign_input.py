@@ -40,6 +40,8 @@ from quintant.cluster.apiserver.fieldmanager import client_side_apply
 from quintant.cluster.apiserver.golang import json as golang_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
+from quintant.cluster.apiserver.storage import snapshot_file
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.apiserver.streaming import channels
 from quintant.cluster.apiserver.webhooks import http_reply
 from quintant.cluster.apiserver.webhooks.response import InvalidReviewResponse, read_review_response
@@ -276,6 +278,11 @@ READERS: dict[str, tuple[Callable[[bytes], Any], bytes, tuple[type[Exception], .
     "cluster/apiserver/streaming/channels.py": (
         channels.read_size, b'{"Width": 80, "Height": 24}', ()
     ),
+    "cluster/apiserver/storage/snapshot_file.py": (
+        snapshot_file.decode_snapshot,
+        snapshot_file.encode_snapshot(RevisionStore(now=lambda: 0.0).snapshot()),
+        (snapshot_file.UnusableSnapshot,),
+    ),
     "cluster/instance/records.py": (
         records.read_record, b'{"pid": 1, "url": "x", "kubeconfig": "x", "started": 1.0}', ()
     ),
@@ -287,6 +294,7 @@ READERS: dict[str, tuple[Callable[[bytes], Any], bytes, tuple[type[Exception], .
 ELSEWHERE = {
     "client/config/exec_plugin.py": "tests/unit/client/config: the plugin's output",
     "client/config/untrusted.py": "tests/unit/client/config/test_untrusted.py: strangers' texts",
+    "cli/cluster/restore.py": "an answer of the API server of our own process",
     "operators/shifu/sample/caller.py": "asks our own agents, for the demonstration",
     "console/console.py": "an answer of the API server, as core/codec.py reply",
     "console/server/access.py": "an answer of the API server, as core/codec.py reply",

@@ -7,7 +7,7 @@ unless they are given; objects live in memory unless a store is. `persistent` gi
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from ipaddress import ip_address
 from pathlib import Path
@@ -16,25 +16,21 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.server.https import LOOPBACK, serve, serve_endpoint
+from quintant.cluster.apiserver.server.https import LOOPBACK
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.common.node_heartbeat import HeartbeatTimes
 from quintant.cluster.common.volume_paths import ROOT as STORAGE
-from quintant.cluster.component.component import Component, run_component
-from quintant.cluster.host.loopback import FIRST, LoopbackShare, claim_share
 from quintant.cluster.instance.control_plane import ControlPlane
 from quintant.cluster.instance.kubeconfig import kubeconfig, write_kubeconfig
-from quintant.cluster.instance.kubernetes_service import advertise
-from quintant.cluster.instance.pki import EVERYWHERE, ClusterKeys, Pki, issue_certificates
-from quintant.cluster.instance.renumber import api_service_ip, renumber_services
-from quintant.cluster.instance.snapshots import ClusterSnapshots, Stopped
+from quintant.cluster.instance.pki import ClusterKeys
+from quintant.cluster.instance.site import open_site, server_url
+from quintant.cluster.instance.snapshots import ClusterSnapshots
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
 from quintant.core.address import BindAddress
-from quintant.core.clock import Clock, Random, SystemClock
-from quintant.keys.authority import Authority
+from quintant.core.clock import Clock, SystemClock
 from quintant.keys.sensitive import Sensitive
 
 if TYPE_CHECKING:
@@ -88,7 +84,7 @@ class Cluster(Struct, frozen=True):
     @property
     def url(self) -> str:
         """Where to reach it from this machine."""
-        return _url(self.address)
+        return server_url(self.address)
 
     @property
     def private(self) -> bool:
@@ -102,7 +98,7 @@ async def run_cluster(
 ) -> AsyncIterator[Cluster]:
     """A cluster for as long as the context lasts; ConfigError if its address cannot be had."""
     async with AsyncExitStack() as stack:
-        site = await _opened(stack, config, clock)
+        site = await open_site(stack, config, clock)
         server, node = site.server, await site.node(stack)
         if node is not None:
             server.logs.providers.extend(node.logs)
@@ -117,7 +113,7 @@ async def run_cluster(
         if node is not None:
             # First of all: programs that start take the time that others need to end.
             stack.callback(node.stop_starting)
-        way = kubeconfig(_url(site.address), site.pki)
+        way = kubeconfig(server_url(site.address), site.pki)
         yield Cluster(server, site.address, way, snapshots, node)
 
 
@@ -155,127 +151,3 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-async def _opened(stack: AsyncExitStack, config: ClusterConfig, clock: Clock) -> _Site:
-    """The server of a configuration, once it answers, for as long as the stack lasts."""
-    now, store = clock.now(), config.store or RevisionStore()
-    keys = config.keys or ClusterKeys.generate(now)
-    # Only who runs something has something to dial.
-    share = (
-        FIRST if config.node is None else stack.enter_context(claim_share(api_service_ip(store)))
-    )
-    renumber_services(store, share.services)
-    pki = issue_certificates(keys, (config.address.host, share.api), now)
-    server = ApiServer(
-        clock=clock,
-        rbac=True,
-        store=store,
-        key=keys.signing,
-        managed=config.controllers,
-        services=share.services,
-    )
-    listening = serve(server, config.address.host, config.address.port, pki.context())
-    url = await stack.enter_async_context(listening)
-    address = replace(config.address, port=int(url.rpartition(":")[2]))
-    await advertise(server, _reachable(address), share.api)
-    return _Site(config, share, pki, keys.authority, server, address, clock)
-
-
-class _Site(Struct, frozen=True):
-    """A server that answers, and what its cluster is to be."""
-
-    config: ClusterConfig
-    share: LoopbackShare
-    pki: Pki
-    authority: Authority
-    server: ApiServer
-    address: BindAddress
-    clock: Clock
-
-    async def node(self, stack: AsyncExitStack) -> LocalNode | None:
-        """This machine as a node, if the configuration has it; its programs end with the stack."""
-        if self.config.node is None:
-            return None
-        # Loaded by clusters that run something.
-        from quintant.cluster.kubelet.cluster_access import ClusterAccess
-        from quintant.cluster.kubelet.local_node import local_node
-        from quintant.cluster.kubeproxy.component import service_network
-
-        # Services are there as long as programs are, and a little longer.
-        opened = service_network(self.server, self.share, self.clock, Random())
-        network = await stack.enter_async_context(opened)
-        api = _reachable(self.address)
-        access = ClusterAccess(
-            self.server,
-            api,
-            lambda: serve_endpoint(self.server, api.host, self.pki.context()),
-            network.environment,
-            self.clock,
-            Random(),
-            self.config.times,
-        )
-        made = local_node(self.config.node, self.share, access)
-        return await stack.enter_async_context(made)
-
-    def components(self, node: LocalNode | None) -> Iterator[Component]:
-        """What runs beside the server."""
-        if node is not None:
-            yield node.component
-        if self.config.controllers:
-            yield from self._workers(node)
-        if self.config.fleet is not None:
-            yield from self._fleet(self.config.fleet, node)
-
-    @asynccontextmanager
-    async def run_components(self, node: LocalNode | None) -> AsyncIterator[None]:
-        """Make what runs beside the server, and have it at work while the context lasts."""
-        async with AsyncExitStack() as stack:
-            for component in self.components(node):
-                started = run_component(self.server, component, self.clock, Random())
-                await stack.enter_async_context(started)
-            yield
-
-    def snapshots(self, stopped: Stopped) -> ClusterSnapshots:
-        """What takes and restores its objects, and makes restored ones fit this cluster."""
-
-        async def prepare() -> None:
-            renumber_services(self.server.store, self.share.services)
-            await advertise(self.server, _reachable(self.address), self.share.api)
-
-        return ClusterSnapshots(self.server, self.clock, self.config.name, stopped, prepare)
-
-    def _workers(self, node: LocalNode | None) -> Iterator[Component]:
-        # Loaded by clusters that do something with their objects.
-        from quintant.cluster.controllers import controllers
-        from quintant.cluster.volumes.component import csi_driver
-        from quintant.cluster.volumes.directories import Directories, NoDirectories
-
-        yield Component(controllers(self.authority, self.config.times))
-        yield csi_driver(Directories(node.storage) if node is not None else NoDirectories())
-
-    def _fleet(self, fleet: Fleet, node: LocalNode | None) -> Iterator[Component]:
-        # Loaded by clusters that have nodes.
-        from quintant.cluster.kubelet.container.images import Images
-        from quintant.cluster.scheduler import scheduler
-        from quintant.cluster.simulated.component import simulator
-
-        locate = (node.images if node is not None else Images()).locate
-        yield scheduler(locate)
-        yield simulator(
-            fleet,
-            stages=self.config.stages,
-            locate=locate,
-            host=self.share.host,
-            clock=self.clock,
-            times=self.config.times,
-        )
-
-
-def _url(address: BindAddress) -> str:
-    return f"https://{_reachable(address)}"
-
-
-def _reachable(address: BindAddress) -> BindAddress:
-    """An address as programs of this machine dial it."""
-    return replace(address, host=LOOPBACK) if address.host in EVERYWHERE else address

@@ -10,8 +10,9 @@ import pytest
 
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.apiserver.storage.snapshot_file import decode_snapshot
-from quintant.cluster.instance.snapshots import PATH, ClusterSnapshots
+from quintant.cluster.instance.snapshots import PATH, ClusterSnapshots, read_snapshot
 from quintant.core.clock import LoopClock
 from testbeds.call_counter import counted_calls
 from unit.cluster.api import CMS, Api, config_map, server
@@ -73,6 +74,34 @@ async def test_a_snapshot_is_of_one_moment_while_others_write() -> None:
         table = snapshot.tables["configmaps"].entries
         assert versions == {key.partition("/")[2]: str(entry.rv) for key, entry in table.items()}
         assert info.cluster == "dev"
+
+
+async def test_a_fork_has_one_moment_of_a_cluster_that_is_written_to() -> None:
+    api = serving()
+    await api.create(CMS, config_map("count", {"number": "0"}))
+
+    async def write() -> None:
+        for number in range(1, 100):
+            await api.merge(f"{CMS}/count", {"data": {"number": str(number)}})
+            await api.create(CMS, config_map(f"{number:03}"))
+            await asyncio.sleep(0.002)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(write())
+        await asyncio.sleep(0.1)
+        _, snapshot = read_snapshot(await save(api))
+        fork = serving(ApiServer(clock=LoopClock(), store=RevisionStore.of(snapshot), rbac=True))
+        count = (await fork.get(f"{CMS}/count"))["data"]["number"]
+        listed = await fork.names(CMS)
+        await fork.create(CMS, config_map("only-in-the-fork"))
+    assert 1 < int(count) < 99
+    assert listed in ([*_numbered(int(count)), "count"], [*_numbered(int(count) - 1), "count"])
+    assert len(await fork.names(CMS)) == len(listed) + 1
+    assert len(await api.names(CMS)) == 100
+
+
+def _numbered(last: int) -> list[str]:
+    return [f"{number:03}" for number in range(1, last + 1)]
 
 
 async def test_a_restore_brings_back_what_was_and_nothing_else() -> None:
