@@ -294,6 +294,8 @@ READERS: dict[str, tuple[Callable[[bytes], Any], bytes, tuple[type[Exception], .
 ELSEWHERE = {
     "client/config/exec_plugin.py": "tests/unit/client/config: the plugin's output",
     "client/config/untrusted.py": "tests/unit/client/config/test_untrusted.py: strangers' texts",
+    "cli/cluster/clock.py": "an answer of the API server of our own process",
+    "cluster/instance/cluster_clock.py": "MalformedInput is a ValueError, which it catches",
     "cli/cluster/restore.py": "an answer of the API server of our own process",
     "operators/shifu/sample/caller.py": "asks our own agents, for the demonstration",
     "console/console.py": "an answer of the API server, as core/codec.py reply",

@@ -27,6 +27,7 @@ COMMANDS = {
     "agent": "Run a program that pods are made of.",
     "apply": "Apply manifests by server-side apply.",
     "check": "Name the objects of a data directory that are damaged.",
+    "clock": "Advance the clock of a running cluster.",
     "clusters": "List the clusters that were started with a name.",
     "completion": "Print the completion script of a shell.",
     "console": "Show a cluster on a web page, live.",
@@ -60,7 +61,8 @@ HELP_OPTIONS = ["-h", "--help"]
 _ROOMS = {
     "apply": ("apply", "delete"),
     "cluster": (
-        *("check", "clusters", "demo", "down", "fork", "restore", "snapshot", "snapshots", "up"),
+        *("check", "clock", "clusters", "demo", "down"),
+        *("fork", "restore", "snapshot", "snapshots", "up"),
     ),
     "envtest": ("envtest",),
     "look": ("console", "describe", "get", "logs"),

@@ -15,6 +15,7 @@ from typing import Protocol
 # The bits of a uuid4 that say so (RFC 9562), and all the others.
 UUID4 = 0x00000000_0000_4000_8000_000000000000
 UUID4_FREE = 0xFFFFFFFF_FFFF_0FFF_3FFF_FFFFFFFFFFFF
+MOST_AHEAD_SECONDS = 100 * 365 * 86_400.0
 MOST_SPAN_SECONDS = 1000 * 365 * 86_400.0
 
 
@@ -40,6 +41,33 @@ class LoopClock:
 
     def now(self) -> datetime:
         return self.epoch + timedelta(seconds=monotonic())
+
+
+class AdvancedClock:
+    """A clock that may be ahead of another one, and never goes back."""
+
+    def __init__(self, base: Clock) -> None:
+        self._base = base
+        self.ahead = 0.0
+        """Seconds."""
+
+    def now(self) -> datetime:
+        return self._base.now() + timedelta(seconds=self.ahead)
+
+    def advance(self, seconds: float) -> None:
+        """Go on by so many seconds at once; ValueError for what is no step forward."""
+        self.check(seconds)
+        self.ahead += seconds
+
+    def check(self, seconds: float) -> None:
+        """ValueError for what is no step forward."""
+        if not 0 < seconds <= MOST_AHEAD_SECONDS - self.ahead:
+            raise ValueError("a clock goes forward only, and by a century at most")
+
+
+def elapsed(clock: Clock) -> float:
+    """Seconds on the running loop, and those that a clock was advanced by."""
+    return monotonic() + (clock.ahead if isinstance(clock, AdvancedClock) else 0.0)
 
 
 class Random(random.Random):

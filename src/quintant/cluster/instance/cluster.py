@@ -21,6 +21,7 @@ from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.common.node_heartbeat import HeartbeatTimes
 from quintant.cluster.common.volume_paths import ROOT as STORAGE
+from quintant.cluster.instance.cluster_clock import ClusterClock
 from quintant.cluster.instance.control_plane import ControlPlane
 from quintant.cluster.instance.kubeconfig import kubeconfig, write_kubeconfig
 from quintant.cluster.instance.pki import ClusterKeys
@@ -30,7 +31,7 @@ from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
 from quintant.core.address import BindAddress
-from quintant.core.clock import Clock, SystemClock
+from quintant.core.clock import AdvancedClock, Clock, SystemClock
 from quintant.keys.sensitive import Sensitive
 
 if TYPE_CHECKING:
@@ -97,8 +98,9 @@ async def run_cluster(
     config: ClusterConfig = ClusterConfig(), clock: Clock = SystemClock()
 ) -> AsyncIterator[Cluster]:
     """A cluster for as long as the context lasts; ConfigError if its address cannot be had."""
+    time = AdvancedClock(clock)
     async with AsyncExitStack() as stack:
-        site = await open_site(stack, config, clock)
+        site = await open_site(stack, config, time)
         server, node = site.server, await site.node(stack)
         if node is not None:
             server.logs.providers.extend(node.logs)
@@ -108,8 +110,10 @@ async def run_cluster(
         plane = ControlPlane(lambda: site.run_components(node))
         if config.has_components:
             await stack.enter_async_context(plane.running())
-        snapshots = site.snapshots(plane.stopped if config.has_components else nullcontext)
+        stopped = plane.stopped if config.has_components else nullcontext
+        snapshots = site.snapshots(stopped)
         snapshots.serve()
+        ClusterClock(server, time, stopped).serve()
         if node is not None:
             # First of all: programs that start take the time that others need to end.
             stack.callback(node.stop_starting)

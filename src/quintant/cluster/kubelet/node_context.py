@@ -18,7 +18,7 @@ from quintant.cluster.kubelet.container.images import Images
 from quintant.cluster.kubelet.container.lifecycle import Moment
 from quintant.cluster.kubelet.process.protocols import Prober, Processes
 from quintant.core.address import BindAddress
-from quintant.core.clock import Clock, Random, monotonic
+from quintant.core.clock import Clock, Random, elapsed
 
 
 class NodePolicy(Struct, frozen=True):
@@ -55,4 +55,4 @@ class NodeContext(Struct, frozen=True):
     """What tells programs of a namespace how the names of services are found."""
 
     def now(self) -> Moment:
-        return Moment(self.clock.now(), monotonic())
+        return Moment(self.clock.now(), elapsed(self.clock))

@@ -74,6 +74,9 @@ def test_a_cluster_is_kept_brought_back_and_doubled(environ: dict[str, str]) -> 
     assert quintant(environ, "restore", "first", "--cluster=one").exit_code == 0
     assert asyncio.run(names(environ, "one")) == ["a"]
     assert asyncio.run(names(environ, "two")) == ["a", "b", "c"]
+    assert "36h ahead" in quintant(environ, "clock", "advance", "36h", "--cluster=one").stdout
+    assert "36h ahead" in quintant(environ, "clock", "status", "--cluster=one").stdout
+    assert "as on this machine" in quintant(environ, "clock", "status", "--cluster=two").stdout
     (listed,) = json.loads(quintant(environ, "snapshots", "-ojson").stdout)
     assert (listed["name"], listed["cluster"]) == ("first", "one")
     files = SnapshotFiles(environ)
@@ -102,5 +105,6 @@ def test_what_is_not_there_is_explained(environ: dict[str, str]) -> None:
     assert "is no name for a cluster" in quintant(environ, "fork", "A/B").stderr
     wrong = quintant(environ, "up", "--from-snapshot=/nowhere/a.snapshot", "--api-only")
     assert wrong.stderr.startswith("cannot read /nowhere/a.snapshot")
+    assert quintant(environ, "clock", "advance", "soon").exit_code == 2
     both = quintant(environ, "up", "--from-snapshot=a", "--data-dir=b")
     assert both.exit_code == 2

@@ -331,3 +331,16 @@ async def test_a_pod_that_ended_since_runs_again_once_it_is_restored(world: Worl
     assert (ending.alive, pod["status"]["phase"]) == (False, "Running")
     # What ran is no more, and its policy says that it is not started a second time.
     assert (await world.pod("a"))["status"]["phase"] == "Failed"
+
+
+async def test_a_grace_period_passes_with_the_clock(world: World) -> None:
+    await world.run("a", terminationGracePeriodSeconds=3600)
+    world.processes.newest.stubborn = True
+    await world.api.delete(f"{PODS}/a")
+    await asyncio.sleep(1)
+    assert len(world.processes.alive) == 1
+    world.clock.advance(3600)
+    # As a component that is made anew does: it looks at every pod.
+    await world.api.merge(f"{PODS}/a", {"metadata": {"labels": {"look": "again"}}})
+    await asyncio.sleep(1)
+    assert (world.processes.alive, await world.gone("a")) == ([], True)

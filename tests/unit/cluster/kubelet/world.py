@@ -23,7 +23,7 @@ from quintant.cluster.kubelet.logs.files import OutputSink
 from quintant.cluster.kubelet.node_context import NodeContext, NodePolicy
 from quintant.cluster.kubelet.process.protocols import HandlerResult, Launch, ProgramNotFound
 from quintant.core.address import BindAddress
-from quintant.core.clock import LoopClock, Random
+from quintant.core.clock import AdvancedClock, LoopClock, Random
 from quintant.runtime.manager.manager import Manager
 from unit.cluster.api import PODS, Api, JsonObject, server
 
@@ -135,6 +135,7 @@ class World:
         self.server.tokens.add("root", admin("root"))
         self.api = Api(self.server, "root")
         self.processes, self.prober = FakeProcesses(), FakeProber()
+        self.clock = AdvancedClock(LoopClock())
         self.node = NodeContext(
             folder / "node",
             folder / "storage",
@@ -148,7 +149,7 @@ class World:
             PodIPs(IPv4Network("127.42.0.0/16")),
             self.processes,
             self.prober,
-            LoopClock(),
+            self.clock,
             Random(1),
             NodePolicy(host_paths),
             "mark",

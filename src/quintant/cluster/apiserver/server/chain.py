@@ -69,6 +69,7 @@ class HandlerChain:
     ) -> None:
         self._catalog, self._access = catalog, access
         self._event_ttl = EventTtl(store)
+        self.advance = self._event_ttl.advance
         self._webhook_client = WebhookClient(store, dialer)
         self._aggregation = ClusterRoleAggregation(store, catalog)
         self._quotas = QuotaStatus(store, catalog) if managed else None
