@@ -164,6 +164,16 @@ async def held_on_n1(
 
 
 @pytest.mark.parametrize("lost_after", [1.0, 5.0, 60.0, 300.0])
+async def test_an_agent_is_told_to_let_go_before_its_node_counts_as_lost(lost_after: float) -> None:
+    options = msgspec.structs.replace(OPTIONS, node_lost_after=lost_after)
+    async with opened(options, agents=False) as testbed:
+        await testbed.node("n1")
+        await testbed.device(NAME, hints={"exclusive": "true"})
+        await testbed.placed(NAME, "n1")
+        assert parse([], await variables(testbed)).release < lost_after
+
+
+@pytest.mark.parametrize("lost_after", [1.0, 5.0, 60.0, 300.0])
 async def test_an_agent_that_is_cut_off_lets_go_in_time_whatever_the_timings(
     tmp_path: Path, lost_after: float
 ) -> None:
