@@ -12,7 +12,6 @@ from quintant.cluster.component.component import Component
 from quintant.cluster.controllers import controllers
 from quintant.core.yaml import load_all
 from quintant.operators import OPERATORS
-from quintant.runtime.manager.pod_placement import BORNE_SECONDS
 from unit.cluster.api import Api, JsonObject
 from unit.cluster.simulated.simulated_cluster import NODES, condition, simulated
 
@@ -20,6 +19,8 @@ DEPLOY = Path(__file__).parents[4] / "deploy"
 FAULT = "simulated.quintant.dev/fault"
 SILENT_SECONDS = 50
 """Until a node that says nothing is taken for dead, as a rule."""
+BORNE_SECONDS = 30
+"""For which a pod stays on a node that is away: as docs/running.md promises."""
 START_SECONDS = 20
 
 
