@@ -83,6 +83,12 @@ OWN = (
     "--stages", type=click.Path(path_type=Path), help="What happens to simulated pods, as YAML."
 )
 @click.option(
+    "--simulate-completion",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="When simulated pods that are not restarted end, unless their commands say.",
+)
+@click.option(
     "--images", type=click.Path(path_type=Path), help="More images that are run as processes."
 )
 @click.option(
@@ -121,6 +127,7 @@ def command(
     nodes: int,
     zones: int,
     stages: Path | None,
+    simulate_completion: float | None,
     images: Path | None,
     process_nodes: str,
     node_grace: str,
@@ -155,6 +162,7 @@ def command(
         controllers=not api_only,
         fleet=None if api_only else Fleet(nodes, zones),
         stages=load_stages(stages) if stages else (),
+        completion=simulate_completion,
         node=None
         if api_only or no_node
         else NodeOptions(

@@ -56,6 +56,9 @@ class ClusterConfig(Struct, frozen=True):
     """Its simulated nodes; with None, pods are neither scheduled nor simulated."""
     stages: tuple[Stage, ...] = ()
     """What happens to simulated pods beside the usual."""
+    completion: float | None = None
+    """After how many seconds simulated pods end that are not restarted for ever; None lets those
+    run whose commands do not say."""
     node: NodeOptions | None = None
     """This machine as a node that runs pods as processes; None leaves it out."""
     times: HeartbeatTimes = HeartbeatTimes()

@@ -140,6 +140,7 @@ class Site(Struct, frozen=True):
         yield simulator(
             fleet,
             stages=self.config.stages,
+            completion=self.config.completion,
             locate=locate,
             host=self.share.host,
             clock=self.clock,

@@ -35,6 +35,7 @@ def simulator(
     fleet: Fleet = Fleet(),
     *,
     stages: Iterable[Stage] = (),
+    completion: float | None = None,
     locate: Locate = no_programs,
     host: str = HOST,
     clock: Clock = SystemClock(),
@@ -42,9 +43,11 @@ def simulator(
 ) -> Component:
     """What leads simulated nodes and pods.
 
-    `locate` finds the programs of nodes that run processes, and `host` is the address of `local`.
+    `completion` is after how many seconds pods end that are not restarted for ever, and whose
+    programs nothing is known of. `locate` finds the programs of nodes that run processes, and
+    `host` is the address of `local`.
     """
-    manager, known = Manager(NAME), Stages((*stages, *DEFAULTS))
+    manager, known = Manager(NAME), Stages((*stages, *DEFAULTS), completion)
     pods = PodController(known, locate, NODE, host, fleet.pods)
     (
         manager.keyed("simulated-pods")

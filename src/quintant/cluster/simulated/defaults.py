@@ -5,7 +5,15 @@ A pod chooses by its annotation `simulated.quintant.dev/fate`; a healthy one has
 
 from __future__ import annotations
 
-from quintant.cluster.simulated.stages import ANY, NEW, Stage, StageEvent, StageNext, StageSelector
+from quintant.cluster.simulated.stages import (
+    ANY,
+    BACK_OFF,
+    NEW,
+    Stage,
+    StageEvent,
+    StageNext,
+    StageSelector,
+)
 
 START_SECONDS = 0.5
 """What it takes a container to start: long enough to be seen, short enough not to be waited for."""
@@ -38,6 +46,16 @@ DEFAULTS = (
         jitter=START_SECONDS,
         next=_RUNNING,
     ),
+    # A program that ends, and one that is started again because it failed.
+    Stage(name="program", match=StageSelector(phase="Running", state="running"), program=True),
+    Stage(
+        name="again",
+        match=StageSelector(phase="Running", reason=BACK_OFF),
+        delay=BACKOFF_SECONDS,
+        growth=2.0,
+        next=StageNext(state="running", ready=True, restart=True),
+        program=True,
+    ),
     Stage(
         name="complete",
         match=StageSelector(phase="Running", owner="Job"),
@@ -56,14 +74,14 @@ DEFAULTS = (
         name="crashed",
         match=StageSelector(fate="crash", state="running"),
         delay=CRASH_SECONDS,
-        next=StageNext(state="waiting", reason="CrashLoopBackOff", exit_code=1, ready=False),
+        next=StageNext(state="waiting", reason=BACK_OFF, exit_code=1, ready=False),
         event=StageEvent(
             reason="BackOff", message="Back-off restarting failed container", type="Warning"
         ),
     ),
     Stage(
         name="crash again",
-        match=StageSelector(fate="crash", reason="CrashLoopBackOff"),
+        match=StageSelector(fate="crash", reason=BACK_OFF),
         delay=BACKOFF_SECONDS,
         growth=2.0,
         next=StageNext(state="running", ready=True, restart=True),

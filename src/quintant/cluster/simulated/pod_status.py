@@ -23,6 +23,7 @@ from quintant.cluster.common.labels import REASON
 from quintant.cluster.simulated.stages import StageNext
 from quintant.cluster.simulated.views import SimContainer, SimPod, SimPodStatus
 from quintant.core.clock import timestamp
+from quintant.core.object import replace
 
 SCHEME = "simulated://"
 """What ids of containers and images begin with, as containerd:// does elsewhere."""
@@ -124,7 +125,8 @@ def _during(
     known = _status_of(pod.status.container_statuses, container)
     restarts = (known.restart_count if known is not None else 0) + step.restart
     ready = step.ready if step.ready is not None else bool(known and known.ready)
-    state, last = _states(known, step, now)
+    code = step.exit_codes.get(container.name, step.exit_code)
+    state, last = _states(known, replace(step, exit_code=code), now)
     return _status(pod, container, state, last, ready=ready, restarts=restarts)
 
 

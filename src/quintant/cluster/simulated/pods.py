@@ -146,7 +146,7 @@ class PodController:
         self, pod: SimPod, node: SimNode, stage: Stage, step: StageNext, ctx: KeyContext
     ) -> Result | None:
         due, now = self._due.get(pod.key), monotonic()
-        if due is None or due.stage is not stage or due.restarts != pod.restarts:
+        if due is None or due.stage != stage or due.restarts != pod.restarts:
             seconds = stage.delay_seconds(pod.restarts, ctx.random)
             due = self._due[pod.key] = StageDeadline(stage, pod.restarts, now + seconds)
         if due.at > now:

@@ -22,16 +22,19 @@ from pathlib import Path
 
 from quintant.cluster.common.labels import FATE
 from quintant.cluster.host.yaml_file import read_documents
+from quintant.cluster.simulated.completion import PodCompletion, pod_completion
 from quintant.cluster.simulated.views import SimPod, state_reason
 from quintant.core.clock import Random
 from quintant.core.errors import ConfigError
-from quintant.core.object import Model
+from quintant.core.object import Model, replace
 from quintant.core.owner import controller_of
 
 ANY = "*"
 LONGEST_SECONDS = 300.0
 """Where a delay that grows with restarts stops growing, as a kubelet's does."""
 NEW = "new"
+BACK_OFF = "CrashLoopBackOff"
+"""Why a program that failed is not started again yet."""
 STATES = ("", "waiting", "running", "terminated")
 
 
@@ -85,6 +88,8 @@ class StageNext(Model):
     message: str = ""
     exit_code: int = 0
     """Of what ran before, if it runs no more."""
+    exit_codes: Mapping[str, int] = {}
+    """The same of single containers, by name."""
     ready: bool | None = None
     restart: bool = False
     """Whether the containers' restarts are counted up."""
@@ -114,6 +119,9 @@ class Stage(Model):
     next: StageNext | None = None
     """What happens then; None means that the stage never ends."""
     event: StageEvent | None = None
+    program: bool = False
+    """Whether it is for pods whose programs end: without `next` it ends as they do, with one it is
+    for those that are started again then."""
 
     def delay_seconds(self, restarts: int, random: Random) -> float:
         """How long it lasts for a pod that was restarted so often."""
@@ -127,15 +135,36 @@ class Stage(Model):
 class Stages:
     """All stages, in the order in which they are tried."""
 
-    def __init__(self, stages: Sequence[Stage]) -> None:
-        self._stages = tuple(stages)
+    def __init__(self, stages: Sequence[Stage], completion: float | None = None) -> None:
+        """`completion` is after how many seconds pods end of whose programs nothing is known."""
+        self._stages, self._completion = tuple(stages), completion
         self._fates = {stage.match.fate for stage in stages} - {"", ANY}
 
     def stage_of(self, pod: SimPod) -> Stage | None:
         """The stage a pod is in. A fate that no stage knows counts as none."""
         requested = pod.metadata.annotations.get(FATE, "")
         fate = requested if requested in self._fates else ""
-        return next((each for each in self._stages if each.match.matches(pod, fate)), None)
+        matching = (each for each in self._stages if each.match.matches(pod, fate))
+        return next(filter(None, (self._ended_by_program(each, pod) for each in matching)), None)
+
+    def _ended_by_program(self, stage: Stage, pod: SimPod) -> Stage | None:
+        """A stage with the end of a pod's program; None if it is not for such a pod."""
+        if not stage.program:
+            return stage
+        ends = pod_completion(pod, self._completion)
+        if ends is None:
+            return None
+        if stage.next is not None:
+            return stage if ends.restarts else None
+        return replace(stage, delay=ends.seconds, next=_program_end(ends))
+
+
+def _program_end(ends: PodCompletion) -> StageNext:
+    """What a kubelet says of a pod whose programs have ended."""
+    if ends.restarts:
+        return StageNext(state="waiting", reason=BACK_OFF, ready=False, exit_codes=ends.exit_codes)
+    phase = "Failed" if ends.failed else "Succeeded"
+    return StageNext(phase=phase, state="terminated", ready=False, exit_codes=ends.exit_codes)
 
 
 class _File(Model):

@@ -18,6 +18,7 @@ class SimContainer(Model):
     name: str
     image: str = ""
     command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
     restart_policy: str | None = None
 
 
@@ -28,6 +29,7 @@ class SimPodSpec(Model):
     init_containers: tuple[SimContainer, ...] = ()
     node_name: str = ""
     host_network: bool = False
+    restart_policy: str = ""
     readiness_gates: tuple[PodReadinessGate, ...] = ()
 
 
