@@ -1,12 +1,13 @@
 """ProxyServer: the component `kube-proxy`: Services are reached and named while it runs.
 
 It reads services and EndpointSlices like anybody who may, and writes one thing: the table of ports
-that had to be mapped, as the ConfigMap `service-ports` in kube-system, for people to read.
+that had to be mapped, as the ConfigMap `service-ports` in kube-system, for people to read, and for
+its next run, which maps them to the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -22,10 +23,12 @@ from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.host.loopback import LoopbackShare
 from quintant.cluster.kubeproxy.dns.server import serve_dns
 from quintant.cluster.kubeproxy.dns.zone import Zone, service_records
+from quintant.cluster.kubeproxy.port_table import format_table, parse_table
 from quintant.cluster.kubeproxy.proxy import Proxy, running_proxy
-from quintant.cluster.kubeproxy.routes import RealServer, VirtualServer, service_routes
+from quintant.cluster.kubeproxy.routes import RealServer, service_routes
 from quintant.core.clock import Clock, Random
 from quintant.core.object import Request
+from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.reconcile.context import KeyContext
 
@@ -63,7 +66,7 @@ class ServiceNetwork(Struct):
             manager.keyed(NAME)
             .watches(Service, to=lambda service: (service.key,))
             .watches(EndpointSlice, to=_service)
-            .uses(ConfigMap, "create", "patch")
+            .uses(ConfigMap, "get", "create", "patch")
             .workers(1)
             .reconcile(self.reconcile)
         )
@@ -71,6 +74,8 @@ class ServiceNetwork(Struct):
 
     async def reconcile(self, request: Request, ctx: KeyContext) -> None:
         """Bring listeners, names and the table in line with one service."""
+        if self._written is None:
+            self._written = await self._restore(ctx.client)
         service = await ctx.client.find(Service, *request)
         slices = await ctx.client.list(
             EndpointSlice, request.namespace, labels={SERVICE_LABEL: request.name}
@@ -80,10 +85,18 @@ class ServiceNetwork(Struct):
         )
         found = service_records(service, slices, self.proxy.address_of) if service else ()
         self.zone.put(request, found)
-        table = _table(self.proxy.displaced)
+        table = format_table(self.proxy.displaced)
         if table != self._written:
             await ctx.client.apply(ConfigMap(metadata=TABLE, data=table))
             self._written = table
+
+    async def _restore(self, client: Client) -> dict[str, str]:
+        """Map ports to where an earlier run of the cluster had them; the table it left."""
+        found = await client.find(ConfigMap, TABLE.name, TABLE.namespace, live=True)
+        if found is None:
+            return {}
+        self.proxy.restore(parse_table(found.data))
+        return dict(found.data)
 
 
 @asynccontextmanager
@@ -101,14 +114,3 @@ async def service_network(
 def _service(slice: EndpointSlice) -> Iterable[Request]:
     name = slice.metadata.labels.get(SERVICE_LABEL)
     return (Request(name, slice.metadata.namespace),) if name else ()
-
-
-def _table(mapped: Mapping[Request, Mapping[VirtualServer, RealServer]]) -> dict[str, str]:
-    """Of each service, a line per port: as it is written in the service, and where it is."""
-    return {
-        f"{service.namespace}.{service.name}": "".join(
-            f"{old.address}:{old.port}/{old.protocol} is at {real.address}:{real.port}\n"
-            for old, real in moved.items()
-        )
-        for service, moved in mapped.items()
-    }

@@ -8,7 +8,7 @@ and when it has ended nothing of it listens or is connected.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 from quintant.cluster.kubeproxy.routes import TCP, UDP, RealServer, ServiceRoute, VirtualServer
@@ -27,6 +27,7 @@ class Proxy:
         self._listeners: dict[VirtualServer, TcpListener | UdpListener] = {}
         self._owners: dict[VirtualServer, Request] = {}
         self._wanted: dict[Request, dict[VirtualServer, ServiceRoute]] = {}
+        self._before: dict[VirtualServer, RealServer] = {}
 
     @property
     def connections(self) -> int:
@@ -51,6 +52,10 @@ class Proxy:
             if held is not None
             else RealServer(virtual_server.address, virtual_server.port)
         )
+
+    def restore(self, mapped: Mapping[VirtualServer, RealServer]) -> None:
+        """Let virtual servers be where they were mapped to before, if that can still be had."""
+        self._before |= mapped
 
     async def serve(self, service: Request, routes: Iterable[ServiceRoute]) -> None:
         """Make the routes of a service be these; none, and nothing of it listens."""
@@ -91,9 +96,10 @@ class Proxy:
             near.abort()
 
     def _opened(self, route: ServiceRoute) -> TcpListener | UdpListener:
+        before = self._before.get(route.virtual_server)
         if route.virtual_server.protocol == TCP:
-            return TcpListener(route, self._group, self._sockets)
-        return UdpListener(route, self._group)
+            return TcpListener(route, self._group, self._sockets, before)
+        return UdpListener(route, self._group, before)
 
 
 @asynccontextmanager

@@ -30,16 +30,23 @@ EXHAUSTED_SECONDS = 1.0
 
 
 class TcpListener:
-    """One TCP virtual server; `sockets` are all connections of the proxy, for whoever ends it."""
+    """One TCP virtual server; `sockets` are all connections of the proxy, for whoever ends it.
+
+    `before` is where it was in an earlier run.
+    """
 
     def __init__(
-        self, route: ServiceRoute, group: asyncio.TaskGroup, sockets: set[SplicedSocket]
+        self,
+        route: ServiceRoute,
+        group: asyncio.TaskGroup,
+        sockets: set[SplicedSocket],
+        before: RealServer | None = None,
     ) -> None:
         self._balancer = RoundRobinBalancer(route)
         self._group, self._sockets = group, sockets
         self._accepting = False
         self._resumption: asyncio.TimerHandle | None = None
-        self._socket = bind_virtual_server(route.virtual_server)
+        self._socket = bind_virtual_server(route.virtual_server, before)
         self.address: RealServer = address_of(self._socket)
         """Where it really is."""
 

@@ -20,11 +20,13 @@ _Client = tuple[str, int]
 
 
 class UdpListener(asyncio.DatagramProtocol):
-    """One UDP virtual server."""
+    """One UDP virtual server; `before` is where it was in an earlier run."""
 
-    def __init__(self, route: ServiceRoute, group: asyncio.TaskGroup) -> None:
+    def __init__(
+        self, route: ServiceRoute, group: asyncio.TaskGroup, before: RealServer | None = None
+    ) -> None:
         self._balancer, self._group = RoundRobinBalancer(route), group
-        self._bound = bind_virtual_server(route.virtual_server)
+        self._bound = bind_virtual_server(route.virtual_server, before)
         self._transport: asyncio.DatagramTransport | None = None
         self._flows: dict[_Client, _Flow] = {}
         self.address: RealServer = address_of(self._bound)

@@ -32,6 +32,8 @@ from unit.cluster.kubeproxy.peers import heard, program, saying
 
 WITHIN = 5.0
 ATTEMPTS = 1000
+KEY = "default.web"
+"""The line of the table that is about the service."""
 
 
 @pytest.fixture
@@ -126,8 +128,35 @@ async def test_ports_that_were_mapped_are_in_a_table(
     )
 
 
+async def test_a_mapped_port_is_the_same_in_the_next_run(server: ApiServer, client: Client) -> None:
+    async def mapped(wanted: VirtualServer) -> RealServer:
+        """Where a port is in a run of its own, once the table says so."""
+        async with service_network(server, FIRST, SystemClock(), Random()) as network:
+            for _ in range(ATTEMPTS):
+                if (place := network.proxy.address_of(wanted)).port != wanted.port:
+                    break
+                await asyncio.sleep(0.005)
+            await client.wait_for(
+                ConfigMap, TABLE.name, TABLE.namespace,
+                until=lambda it: it is not None and str(place.port) in it.data.get(KEY, ""),
+                timeout=WITHIN,
+            )  # fmt: skip
+            return place
+
+    with socket.socket() as other:
+        other.bind(("127.96.0.78", 0))
+        other.listen()
+        wanted = VirtualServer("TCP", "127.96.0.78", other.getsockname()[1])
+        made = service("web", ServicePort(port=wanted.port), cluster_ip=wanted.address)
+        await client.create(made)
+        first = await mapped(wanted)
+    # The port itself is free by now; clients know the other one.
+    assert await mapped(wanted) == first
+
+
 async def test_component_may_do_no_more_than_it_needs(
     network: ServiceNetwork, server: ApiServer
 ) -> None:
     asked = {(record.verb, record.code) for record in server.audit.by("system:kube-proxy")}
-    assert asked <= {("list", 200), ("watch", 200), ("patch", 200), ("patch", 201)}
+    read = {("list", 200), ("watch", 200), ("get", 200), ("get", 404)}
+    assert asked <= {*read, ("patch", 200), ("patch", 201)}
