@@ -12,7 +12,12 @@ from typing import Any
 import psutil
 import pytest
 
+from cluster.broken import BROKEN, broken_objects
+from manifests.operator_parts import operator_parts
+from quintant.client.rest import Rest
 from quintant.operators import OPERATORS
+from quintant.runtime.cache.manifests import Applier
+from quintant.testing import InProcessCluster
 from realcluster import flags
 from realcluster.__main__ import unable
 from realcluster.cluster import keep_logs
@@ -20,7 +25,7 @@ from realcluster.images.archive import full_name, stand_ins
 from realcluster.images.build import fingerprint
 from realcluster.images.extra_layer import needed
 from realcluster.images.oci import ImageLayout
-from realcluster.install import DEPLOY, overlay
+from realcluster.install import DEPLOY, namespace, overlay
 from realcluster.keys import Keys
 from realcluster.layout import API_SERVER, Layout
 from realcluster.nodes import cgroups, files
@@ -198,6 +203,20 @@ class TestUsers:
         kinds = {each["kind"] for sample in SAMPLES.values() for each in sample.manifests}
         assert kinds >= {"EdgeDevice", "CosmosFullNode", "Cluster", "PortalExpose", "Pod"}
         assert not kinds & {"Node", "ScheduledVolumeSnapshot"}
+
+    @pytest.mark.parametrize("operator", ["cosmos", "infra", "portal", "shifu"])
+    async def test_definitions_take_objects_that_only_an_operator_finds_wrong(
+        self, cluster: InProcessCluster, operator: str
+    ) -> None:
+        applier = Applier(Rest(cluster.admin), "test")
+        definitions = operator_parts(operator)["crds"]
+        kinds = {each["spec"]["names"]["kind"] for each in definitions if "names" in each["spec"]}
+        found = [each for each in broken_objects() if each["kind"] in kinds]
+        assert [each["metadata"]["name"] for each in found] == [BROKEN]
+        homes = {each["metadata"]["namespace"] for each in found}
+        homes.update(OPERATORS[operator].namespaces)
+        await applier.apply((*map(namespace, sorted(homes)), *definitions))
+        await applier.apply(found)
 
     @pytest.mark.parametrize(("environ", "code"), [({}, 0), ({"QUINTANT_REQUIRED": "1"}, 1)])
     def test_a_machine_that_lacks_something_fails_only_where_tests_are_required(
