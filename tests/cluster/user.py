@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -167,4 +168,4 @@ async def _visit(client: Client, lost: list[str]) -> None:
             lost += [answers[-1]] if " 200 " not in answers[-1] else []
             await asyncio.sleep(VISIT_SECONDS)
     finally:
-        announce(f"{again} visitors had to try again, {len(lost)} in vain")
+        announce(f"{again} visitors had to try again, {len(lost)} in vain: {dict(Counter(lost))}")
