@@ -177,6 +177,39 @@ _POLICY = {
     "validations": [{"expression": "object != null"}],
     "paramKind": {"apiVersion": "v1", "kind": "Secret"},
 }
+MUTATING_POLICY = Sample(
+    "mutatingadmissionpolicies",
+    "MutatingAdmissionPolicy",
+    "admissionregistration.k8s.io/v1",
+    {
+        "spec": {
+            **{name: value for name, value in _POLICY.items() if name != "validations"},
+            "reinvocationPolicy": "Never",
+            "mutations": [
+                {
+                    "patchType": "ApplyConfiguration",
+                    "applyConfiguration": {"expression": "Object{}"},
+                }
+            ],
+        }
+    },
+    namespaced=False,
+)
+MUTATING_BINDING = Sample(
+    "mutatingadmissionpolicybindings",
+    "MutatingAdmissionPolicyBinding",
+    "admissionregistration.k8s.io/v1",
+    {
+        "spec": {
+            "policyName": "none.example.com",
+            "paramRef": {
+                "selector": {"matchLabels": LABELS},
+                "parameterNotFoundAction": "Allow",
+            },
+        }
+    },
+    namespaced=False,
+)
 VALIDATING_POLICY = Sample(
     "validatingadmissionpolicies",
     "ValidatingAdmissionPolicy",
@@ -297,6 +330,7 @@ SAMPLES = (
     CRON_JOB, CLAIM, VOLUME, LEASE, BUDGET, ENDPOINTS, SLICE, ACCOUNT, ROLE, BINDING, CLUSTER_ROLE,
     CLUSTER_BINDING, STORAGE_CLASS, PRIORITY_CLASS, NODE, REVISION, VALIDATING, MUTATING,
     CONTROLLER, POD_TEMPLATE, LIMIT_RANGE, QUOTA, NETWORK_POLICY, INGRESS, INGRESS_CLASS,
-    RUNTIME_CLASS, AUTOSCALER, OLD_AUTOSCALER, SIGNING_REQUEST, VALIDATING_POLICY,
-    VALIDATING_BINDING, CSI_DRIVER, CSI_NODE, VOLUME_ATTACHMENT,
+    RUNTIME_CLASS, AUTOSCALER, OLD_AUTOSCALER, SIGNING_REQUEST, MUTATING_POLICY,
+    MUTATING_BINDING, VALIDATING_POLICY, VALIDATING_BINDING, CSI_DRIVER, CSI_NODE,
+    VOLUME_ATTACHMENT,
 )  # fmt: skip

@@ -42,6 +42,33 @@ def policy(name: str, *validations: JsonObject, **spec: Any) -> JsonObject:
     return {"metadata": {"name": name}, "spec": content}
 
 
+def applied(expression: str) -> JsonObject:
+    """A mutation that applies a configuration."""
+    return {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}}
+
+
+def json_patch(expression: str) -> JsonObject:
+    """A mutation that is a JSON patch."""
+    return {"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}
+
+
+def mutating_policy(name: str, *mutations: JsonObject, **spec: Any) -> JsonObject:
+    content = {
+        "matchConstraints": constraints(rule("configmaps", "CREATE UPDATE")),
+        "reinvocationPolicy": "Never",
+        **({"mutations": list(mutations)} if mutations else {}),
+        **spec,
+    }
+    return {"metadata": {"name": name}, "spec": content}
+
+
+def mutating_binding(name: str, bound: str, namespace: str, **spec: Any) -> JsonObject:
+    """What binds a mutating policy in one namespace."""
+    body = binding(name, bound, namespace, **spec)
+    del body["spec"]["validationActions"]
+    return body
+
+
 def binding(name: str, bound: str, namespace: str, **spec: Any) -> JsonObject:
     """What binds a policy in one namespace."""
     selector = {"matchLabels": {NAMESPACE_LABEL: namespace}}
@@ -79,6 +106,21 @@ class Policies:
         await self.in_force()
         return full
 
+    async def install_mutating(
+        self,
+        *mutations: JsonObject,
+        name: str = "p",
+        bound: JsonObject | None = None,
+        **spec: Any,
+    ) -> str:
+        """The same of a mutating policy."""
+        full = self.name(name)
+        await self.create("mutatingadmissionpolicies", mutating_policy(full, *mutations, **spec))
+        bind = mutating_binding(full, full, self._target.namespace, **(bound or {}))
+        await self.create("mutatingadmissionpolicybindings", bind)
+        await self.mutating_in_force()
+        return full
+
     async def create(self, plural: str, body: JsonObject, *, code: int = 201) -> JsonObject:
         """Make an object of a group, and remember it."""
         made = await self._target.create(f"{REGISTRATION}/{plural}", body, code=code)
@@ -104,6 +146,24 @@ class Policies:
             for plural in ("validatingadmissionpolicybindings", "validatingadmissionpolicies"):
                 await self._target.send("DELETE", f"{REGISTRATION}/{plural}/{name}")
 
+    async def mutating_in_force(self) -> None:
+        """Wait until the mutating policies hold that were made so far."""
+        name = self.name(f"probe-{next(self._probes)}")
+        label = f"Object{{metadata: Object.metadata{{labels: {{'probe': '{name}'}}}}}}"
+        # What the policies of a check are about may be refused by them.
+        covered = constraints(rule("secrets", "CREATE"))
+        await self._target.create(
+            f"{REGISTRATION}/mutatingadmissionpolicies",
+            mutating_policy(name, applied(label), matchConstraints=covered),
+        )
+        bind = mutating_binding(name, name, self._target.namespace)
+        await self._target.create(f"{REGISTRATION}/mutatingadmissionpolicybindings", bind)
+        try:
+            assert await until(partial(self._labelled, name)), "the policy is not in force"
+        finally:
+            for plural in ("mutatingadmissionpolicybindings", "mutatingadmissionpolicies"):
+                await self._target.send("DELETE", f"{REGISTRATION}/{plural}/{name}")
+
     async def remove(self) -> None:
         """Take every policy away."""
         for path in reversed(self._made):
@@ -114,3 +174,8 @@ class Policies:
         path = self._target.path("configmaps")
         reply = await self._target.send("POST", path, body, dryRun="All")
         return name in reply.headers.get("warning", "")
+
+    async def _labelled(self, name: str) -> bool:
+        body = {"metadata": {"name": PROBE}}
+        made = await self._target.create(self._target.path("secrets"), body, dryRun="All")
+        return bool(made["metadata"].get("labels", {}).get("probe") == name)

@@ -21,10 +21,12 @@ UPSERTED = {
 CONDITIONAL = {
     *("csidrivers", "csinodes", "volumeattachments"),
     *("leases", "poddisruptionbudgets", "runtimeclasses"),
+    *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
     *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
     *("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
 }
 COUNTED = {
+    *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
     *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
     *("cronjobs", "daemonsets", "deployments", "endpointslices", "ingressclasses", "ingresses"),
     *("jobs", "mutatingwebhookconfigurations", "networkpolicies", "poddisruptionbudgets", "pods"),

@@ -26,6 +26,7 @@ SCOPED = {(sample.api, sample.plural): sample.namespaced for sample in (*SAMPLES
 EACH = pytest.mark.parametrize("sample", SAMPLES, ids=str)
 ODD: dict[str, Any] = {"array": [], "string": "x", "number": 1, "bool": True}
 UNQUALIFIED = {
+    *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
     *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
     *("leases", "poddisruptionbudgets", "runtimeclasses"),
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),

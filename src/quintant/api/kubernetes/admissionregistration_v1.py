@@ -9,6 +9,10 @@ from quintant.core.object import Model, Object
 from quintant.core.resource import resource
 
 
+class ApplyConfiguration(Model):
+    expression: str = ""
+
+
 class AuditAnnotation(Model):
     key: str = ""
     value_expression: str = ""
@@ -17,6 +21,10 @@ class AuditAnnotation(Model):
 class ExpressionWarning(Model):
     field_ref: str = ""
     warning: str = ""
+
+
+class JSONPatch(Model):
+    expression: str = ""
 
 
 class MatchCondition(Model):
@@ -30,6 +38,42 @@ class MatchResources(Model):
     resource_rules: tuple[NamedRuleWithOperations, ...] = ()
     exclude_resource_rules: tuple[NamedRuleWithOperations, ...] = ()
     match_policy: str | None = None
+
+
+class MutatingAdmissionPolicySpec(Model):
+    param_kind: ParamKind | None = None
+    match_constraints: MatchResources | None = None
+    variables: tuple[Variable, ...] = ()
+    mutations: tuple[Mutation, ...] = ()
+    failure_policy: str | None = None
+    match_conditions: tuple[MatchCondition, ...] = ()
+    reinvocation_policy: str = ""
+
+
+@resource(
+    group="admissionregistration.k8s.io",
+    version="v1",
+    plural="mutatingadmissionpolicies",
+    namespaced=False,
+)
+class MutatingAdmissionPolicy(Object):
+    spec: MutatingAdmissionPolicySpec = MutatingAdmissionPolicySpec()
+
+
+class MutatingAdmissionPolicyBindingSpec(Model):
+    policy_name: str = ""
+    param_ref: ParamRef | None = None
+    match_resources: MatchResources | None = None
+
+
+@resource(
+    group="admissionregistration.k8s.io",
+    version="v1",
+    plural="mutatingadmissionpolicybindings",
+    namespaced=False,
+)
+class MutatingAdmissionPolicyBinding(Object):
+    spec: MutatingAdmissionPolicyBindingSpec = MutatingAdmissionPolicyBindingSpec()
 
 
 class WebhookClientConfig(Model):
@@ -61,6 +105,12 @@ class MutatingWebhook(Model):
 )
 class MutatingWebhookConfiguration(Object):
     webhooks: tuple[MutatingWebhook, ...] = ()
+
+
+class Mutation(Model):
+    patch_type: str = ""
+    apply_configuration: ApplyConfiguration | None = None
+    json_patch: JSONPatch | None = None
 
 
 class NamedRuleWithOperations(Model):

@@ -25,7 +25,7 @@ SWITCHABLE = frozenset(
 """Those that can be left out."""
 PERMANENT = frozenset(
     {
-        *("NamespaceLifecycle", "MutatingAdmissionWebhook"),
+        *("NamespaceLifecycle", "MutatingAdmissionPolicy", "MutatingAdmissionWebhook"),
         *("ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook"),
     }
 )

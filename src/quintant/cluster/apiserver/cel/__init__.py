@@ -20,7 +20,7 @@ from quintant.cluster.apiserver.cel.cost import estimate
 from quintant.cluster.apiserver.cel.evaluator import compile_checked
 from quintant.cluster.apiserver.cel.parser import BadSyntax, parse
 from quintant.cluster.apiserver.cel.running import Evaluation, Step, TooExpensive
-from quintant.cluster.apiserver.cel.types import CelType
+from quintant.cluster.apiserver.cel.types import CelType, resolve
 from quintant.cluster.apiserver.cel.values import CelError
 from quintant.cluster.apiserver.offload.pool import inline_budget
 
@@ -100,15 +100,20 @@ class CompiledRule:
                 hasty.spend(max(run.cost, RUN_COST))
 
 
-def compile_rule(expression: str, variables: Mapping[str, CelType]) -> CompiledRule:
-    """Compile an expression over variables of some types; Uncompilable if that fails."""
+def compile_rule(
+    expression: str, variables: Mapping[str, CelType], *, patch_types: bool = False
+) -> CompiledRule:
+    """Compile an expression over variables of some types; Uncompilable if that fails.
+
+    With `patch_types` it may make an Object or a JSONPatch.
+    """
     try:
-        checked = check(parse(expression), variables)
+        checked = check(parse(expression), variables, patch_types=patch_types)
     except (BadSyntax, IllTyped) as error:
         raise Uncompilable(f"compilation failed: {error}") from None
     try:
         step = compile_checked(checked)
     except CelError as error:
         raise Uncompilable(f"program instantiation failed: {error}") from None
-    uses = frozenset(names(checked.source.root))
-    return CompiledRule(str(checked.type), checked.type, uses, estimate(checked), step)
+    uses, output = frozenset(names(checked.source.root)), resolve(checked.type, {})
+    return CompiledRule(str(output), output, uses, estimate(checked), step)

@@ -71,6 +71,25 @@ class MapOf:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldValue:
+    """A field of a message; an optional one is there only if its value is."""
+
+    id: int
+    name: str
+    value: Expr
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StructOf:
+    """A message of a named type, with the fields it is made from."""
+
+    id: int
+    type_name: str
+    entries: tuple[FieldValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Comprehension:
     """A loop: what every macro over a list or map is made of."""
 
@@ -85,7 +104,7 @@ class Comprehension:
     var2: str = ""
 
 
-Expr = Const | Ident | Select | CallExpr | ListOf | MapOf | Comprehension
+Expr = Const | Ident | Select | CallExpr | ListOf | MapOf | StructOf | Comprehension
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +147,8 @@ def children(node: Expr) -> tuple[Expr, ...]:
             return node.items
         case MapOf():
             return tuple(part for entry in node.entries for part in (entry.key, entry.value))
+        case StructOf():
+            return tuple(entry.value for entry in node.entries)
         case Comprehension():
             return (node.range, node.init, node.condition, node.step, node.result)
     return ()

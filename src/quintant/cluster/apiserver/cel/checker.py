@@ -13,13 +13,16 @@ from quintant.cluster.apiserver.cel.ast import (
     Comprehension,
     Const,
     Expr,
+    FieldValue,
     Ident,
     ListOf,
     MapOf,
     ParsedExpression,
     Select,
+    StructOf,
 )
 from quintant.cluster.apiserver.cel.literals import CheckedExpression, bad_literals
+from quintant.cluster.apiserver.cel.patch_types import PATCHES, is_object, resolve_type
 from quintant.cluster.apiserver.cel.schemas import RESERVED
 from quintant.cluster.apiserver.cel.signatures import Overload, signatures
 from quintant.cluster.apiserver.cel.types import (
@@ -51,9 +54,11 @@ class IllTyped(ValueError):
     """An expression cannot be right; the text points at what is wrong."""
 
 
-def check(source: ParsedExpression, variables: Mapping[str, CelType]) -> CheckedExpression:
-    """The types of an expression; IllTyped if it has none."""
-    checker = _Checker(source)
+def check(
+    source: ParsedExpression, variables: Mapping[str, CelType], *, patch_types: bool = False
+) -> CheckedExpression:
+    """The types of an expression, which may make patches; IllTyped if it has none."""
+    checker = _Checker(source, patch_types=patch_types)
     checker.type_of(source.root, dict(variables))
     complaints = checker.complaints or list(bad_literals(checker.checked))
     if complaints:
@@ -69,8 +74,9 @@ Scope = dict[str, CelType]
 
 
 class _Checker:
-    def __init__(self, source: ParsedExpression) -> None:
+    def __init__(self, source: ParsedExpression, *, patch_types: bool) -> None:
         self.checked = CheckedExpression(source)
+        self._patch_types = patch_types
         self.complaints: list[tuple[int, str]] = []
 
     def type_of(self, node: Expr, scope: Scope) -> CelType:
@@ -93,10 +99,12 @@ class _Checker:
                 return self._list(node, scope)
             case MapOf():
                 return self._map(node, scope)
+            case StructOf():
+                return self._struct(node, scope)
             case Comprehension():
                 return self._fold(node, scope)
 
-    def complain(self, node: Expr, message: str) -> CelType:
+    def complain(self, node: Expr | FieldValue, message: str) -> CelType:
         source = self.checked.source
         position = source.positions.get(node.id, 0)
         self.complaints.append((position, source.complaint(node.id, message)))
@@ -109,13 +117,13 @@ class _Checker:
             return CelType("type", (CelType(node.name, (ANY,) * _ARITIES.get(node.name, 0)),))
         return self.complain(node, f"undeclared reference to '{node.name}' (in container '')")
 
-    def _field(self, node: Expr, operand: CelType, name: str) -> CelType:
+    def _field(self, node: Expr | FieldValue, operand: CelType, name: str) -> CelType:
         if operand.name == OPTIONAL:
             below = self._field(node, operand.item, name)
             return below if below.name == OPTIONAL else optional_of(below)
         if operand.name == MAP:
             return operand.item
-        if operand.unknown:
+        if operand.unknown or is_object(operand.name):
             return ANY
         if operand.params or (not operand.fields and operand.name in _SIMPLE):
             return self.complain(node, f"type '{operand}' does not support field selection")
@@ -125,7 +133,7 @@ class _Checker:
     def _call(self, node: CallExpr, scope: Scope) -> CelType:
         if node.function == OPTIONAL_SELECT:
             return self._optional_select(node, scope)
-        qualified = _qualified(node, scope)
+        qualified = _qualified(node, scope, patch_types=self._patch_types)
         if qualified is not None:
             self.checked.namespaced[node.id] = qualified
             return self._apply(qualified, scope)
@@ -179,6 +187,27 @@ class _Checker:
             value = found if value is None else joined(value, found)
         return map_of(key or CelType("K"), value or CelType("V"))
 
+    def _struct(self, node: StructOf, scope: Scope) -> CelType:
+        declared = resolve_type(node.type_name) if self._patch_types else None
+        if declared is None:
+            return self.complain(
+                node, f"undeclared reference to '{node.type_name}' (in container '')"
+            )
+        for entry in node.entries:
+            self._field_value(entry, declared, self.type_of(entry.value, scope))
+        return declared
+
+    def _field_value(self, entry: FieldValue, declared: CelType, given: CelType) -> None:
+        wanted = self._field(entry, declared, entry.name)
+        if entry.optional and given.name == OPTIONAL:
+            given = given.item
+        if not assignable(wanted, given, {}):
+            self.complain(
+                entry,
+                f"expected type of field '{entry.name}' is '{wanted}' "
+                f"but provided type is '{given}'",
+            )
+
     def _fold(self, node: Comprehension, scope: Scope) -> CelType:
         ranged = self.type_of(node.range, scope)
         inner = {**scope, node.accu: self.type_of(node.init, scope)}
@@ -206,12 +235,14 @@ class _Checker:
 _SIMPLE = frozenset({*_TYPES, "duration", "timestamp", "null"})
 
 
-def _qualified(node: CallExpr, scope: Scope) -> CallExpr | None:
+def _qualified(node: CallExpr, scope: Scope, *, patch_types: bool) -> CallExpr | None:
     """A method call on names that is really a function, such as `sets.contains(…)`."""
     prefix = _dotted(node.target) if node.target is not None else ""
     if not prefix or prefix.partition(".")[0] in scope:
         return None
     name = f"{prefix}.{node.function}"
+    if name in PATCHES and not patch_types:
+        return None
     return CallExpr(node.id, name, node.args) if name in signatures() else None
 
 

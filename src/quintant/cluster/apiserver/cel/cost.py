@@ -18,9 +18,16 @@ from quintant.cluster.apiserver.cel.ast import (
     ListOf,
     MapOf,
     Select,
+    StructOf,
 )
 from quintant.cluster.apiserver.cel.literals import CheckedExpression
-from quintant.cluster.apiserver.cel.prices import LIST_PRICE, MAP_PRICE, REGEX, TRAVERSAL
+from quintant.cluster.apiserver.cel.prices import (
+    LIST_PRICE,
+    MAP_PRICE,
+    REGEX,
+    STRUCT_PRICE,
+    TRAVERSAL,
+)
 from quintant.cluster.apiserver.cel.types import LIST, MAP, UNBOUNDED, CelType
 
 _LOGICAL = ("_&&_", "_||_")
@@ -40,6 +47,7 @@ _TRAVERSING = frozenset(
         *("bytes", "string", "strings.quote", "format", "charAt", "indexOf", "lastIndexOf"),
         *("lowerAscii", "upperAscii", "trim", "substring", "quantity", "isQuantity", "ip", "isIP"),
         *("cidr", "isCIDR", "url", "isURL", "semver", "isSemver", "validate"),
+        "jsonpatch.escapeKey",
     }
 )
 # They look at every item of a list.
@@ -77,6 +85,8 @@ class _Estimator:
             case MapOf():
                 pairs = (self.cost(each.key) + self.cost(each.value) for each in node.entries)
                 return MAP_PRICE + sum(pairs)
+            case StructOf():
+                return STRUCT_PRICE + sum(self.cost(each.value) for each in node.entries)
             case Comprehension():
                 body = self.cost(node.condition) + self.cost(node.step)
                 around = self.cost(node.range) + self.cost(node.init) + self.cost(node.result)

@@ -18,6 +18,7 @@ from quintant.cluster.apiserver.cel.ast import (
     ListOf,
     MapOf,
     Select,
+    StructOf,
 )
 from quintant.cluster.apiserver.cel.authorization import AUTHORIZATION
 from quintant.cluster.apiserver.cel.checker import OPTIONAL_SELECT
@@ -26,7 +27,8 @@ from quintant.cluster.apiserver.cel.functions import FUNCTIONS, Function
 from quintant.cluster.apiserver.cel.library import LIBRARY
 from quintant.cluster.apiserver.cel.literals import CheckedExpression
 from quintant.cluster.apiserver.cel.network import NETWORK
-from quintant.cluster.apiserver.cel.prices import LIST_PRICE, MAP_PRICE, price_of
+from quintant.cluster.apiserver.cel.patch_types import PATCHES, make_struct
+from quintant.cluster.apiserver.cel.prices import LIST_PRICE, MAP_PRICE, STRUCT_PRICE, price_of
 from quintant.cluster.apiserver.cel.running import (
     LAZY,
     Evaluation,
@@ -41,7 +43,7 @@ from quintant.cluster.apiserver.cel.schemas import RESERVED
 from quintant.cluster.apiserver.cel.signatures import Overload, signatures
 from quintant.cluster.apiserver.cel.strings import STRINGS
 from quintant.cluster.apiserver.cel.types import CelType
-from quintant.cluster.apiserver.cel.values import CelError, TypeName, kind_of
+from quintant.cluster.apiserver.cel.values import CelError, OpaqueValue, TypeName, kind_of
 from quintant.cluster.apiserver.cel.versions import VERSIONS
 
 _ALL: Mapping[str, Function] = {
@@ -52,6 +54,7 @@ _ALL: Mapping[str, Function] = {
     **NETWORK,
     **VERSIONS,
     **AUTHORIZATION,
+    **PATCHES,
 }
 
 
@@ -79,6 +82,8 @@ class _Compiler:
                 return self._list(node)
             case MapOf():
                 return self._map(node)
+            case StructOf():
+                return self._struct(node)
             case Comprehension():
                 return self._fold(node)
 
@@ -170,6 +175,22 @@ class _Compiler:
                 elif value.present:
                     found[name] = value.value
             return found
+
+        return make
+
+    def _struct(self, node: StructOf) -> Step:
+        steps = [(each.name, self.step(each.value), each.optional) for each in node.entries]
+
+        def make(run: Evaluation) -> OpaqueValue:
+            run.pay(STRUCT_PRICE)
+            found = {}
+            for name, step, optional in steps:
+                value = step(run)
+                if not optional:
+                    found[name] = value
+                elif value.present:
+                    found[name] = value.value
+            return make_struct(node.type_name, found)
 
         return make
 

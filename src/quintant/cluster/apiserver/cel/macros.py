@@ -20,6 +20,7 @@ from quintant.cluster.apiserver.cel.ast import (
     MapOf,
     Pair,
     Select,
+    StructOf,
 )
 
 NOT_STRICTLY_FALSE = "@not_strictly_false"
@@ -55,6 +56,9 @@ class _Maker:
                     for each in node.entries
                 )
                 return replace(node, entries=tuple(pairs))
+            case StructOf():
+                fields = (replace(each, value=self.walk(each.value)) for each in node.entries)
+                return replace(node, entries=tuple(fields))
             case Comprehension():
                 return replace(
                     node,

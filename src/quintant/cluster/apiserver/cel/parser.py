@@ -18,12 +18,15 @@ from quintant.cluster.apiserver.cel.ast import (
     Comprehension,
     Const,
     Expr,
+    FieldValue,
     Ident,
     ListOf,
     MapOf,
     Pair,
     ParsedExpression,
     Select,
+    StructOf,
+    children,
 )
 from quintant.cluster.apiserver.cel.macros import expand_macros
 from quintant.cluster.apiserver.cel.values import Uint
@@ -58,7 +61,12 @@ def parse(expression: str) -> ParsedExpression:
     parsed = dict(members(bytes_in(dict(members(packed)), 2)))
     positions = dict(_positions(bytes_in(parsed, 3)))
     root, made = expand_macros(_expr(bytes_in(parsed, 2)), max(positions, default=0))
-    places = {node: positions[origin] for node, origin in made.items() if origin in positions}
+    # A message is where its brace is, not where its name begins.
+    for node in _messages(root):
+        positions[node.id] = expression.index("{", positions[node.id])
+    places = {
+        made_node: positions[origin] for made_node, origin in made.items() if origin in positions
+    }
     return ParsedExpression(expression, root, positions | places)
 
 
@@ -69,6 +77,13 @@ def _environment() -> Any:
     from cel_expr_python.ext import ext_optional
 
     return cel.NewEnv(extensions=[ext_optional.ExtOptional()])
+
+
+def _messages(node: Expr) -> Iterator[StructOf]:
+    if isinstance(node, StructOf):
+        yield node
+    for child in children(node):
+        yield from _messages(child)
 
 
 def _positions(info: bytes) -> Iterator[tuple[int, int]]:
@@ -135,7 +150,7 @@ def _list(node: int, data: bytes) -> Expr:
 def _struct(node: int, data: bytes) -> Expr:
     name = bytes_in(dict(members(data)), 1)
     if name:
-        return CallExpr(node, text(name), ())
+        return StructOf(node, text(name), tuple(_field_value(part) for part in _all(data, 2)))
     return MapOf(node, tuple(_pair(part) for part in _all(data, 2)))
 
 
@@ -143,6 +158,12 @@ def _pair(data: bytes) -> Pair:
     found = dict(members(data))
     key, value = _expr(bytes_in(found, 3)), _expr(bytes_in(found, 4))
     return Pair(key, value, optional=bool(number_in(found, 5)))
+
+
+def _field_value(data: bytes) -> FieldValue:
+    found = dict(members(data))
+    name, value = text(bytes_in(found, 2)), _expr(bytes_in(found, 4))
+    return FieldValue(number_in(found, 1), name, value, optional=bool(number_in(found, 5)))
 
 
 def _fold(node: int, data: bytes) -> Expr:

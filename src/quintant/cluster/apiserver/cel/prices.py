@@ -17,6 +17,7 @@ REGEX = 0.25
 """Of one character of a pattern."""
 LIST_PRICE = 10
 MAP_PRICE = 30
+STRUCT_PRICE = 40
 DECISION_PRICE = 350_000
 """Of asking whether somebody may do something."""
 
@@ -71,7 +72,7 @@ _PRICES: dict[str, Callable[..., int]] = {
             *("startsWith", "endsWith", "bytes", "string", "strings.quote", "format", "charAt"),
             *("indexOf", "lastIndexOf", "lowerAscii", "upperAscii", "replace", "split", "trim"),
             *("substring", "quantity", "isQuantity", "ip", "isIP", "cidr", "isCIDR", "url"),
-            *("isURL", "semver", "isSemver", "validate"),
+            *("isURL", "semver", "isSemver", "validate", "jsonpatch.escapeKey"),
         ),
         _traversed,
     ),

@@ -140,6 +140,7 @@ masked net.CIDR.() net.CIDR
 prefixLength net.CIDR.() int
 url   (string) kubernetes.URL
 isURL (string) bool
+jsonpatch.escapeKey (string) string
 getScheme kubernetes.URL.() string
 getHost kubernetes.URL.() string
 getHostname kubernetes.URL.() string

@@ -117,6 +117,7 @@ CONSTANTS: Mapping[str, Mapping[str, Any]] = {
     "admissionregistration.v1.RuleWithOperations": {"scope": "*"},
     "admissionregistration.v1.NamedRuleWithOperations": {"scope": "*"},
     "admissionregistration.v1.ValidatingAdmissionPolicySpec": {"failurePolicy": "Fail"},
+    "admissionregistration.v1.MutatingAdmissionPolicySpec": {"failurePolicy": "Fail"},
     "admissionregistration.v1.MatchResources": {
         "matchPolicy": "Equivalent",
         "namespaceSelector": {},

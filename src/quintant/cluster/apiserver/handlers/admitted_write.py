@@ -21,6 +21,7 @@ from quintant.cluster.apiserver.admission.plugins.service_account import RetryAd
 from quintant.cluster.apiserver.codec.decode import drop_unknown, sent_object
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.crd.conversion_webhook import ConversionNeeded
+from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.handlers.admission_attributes import (
     connect_attributes,
     delete_attributes,
@@ -36,9 +37,11 @@ from quintant.cluster.apiserver.handlers.write import WriteResult, Writes
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.metadata_rules import set_namespace
+from quintant.cluster.apiserver.meta.status import internal_error
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Offload
+from quintant.cluster.apiserver.policy.reinvocation import MutatingAdmission
 from quintant.cluster.apiserver.policy.validating import ValidatingPolicies
 from quintant.cluster.apiserver.webhooks.attributes import (
     CONNECT,
@@ -62,6 +65,7 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
     """The way of every change that somebody asks for."""
 
     registry: WebhookRegistry
+    mutating: MutatingAdmission
     policies: ValidatingPolicies
     offload: Offload
     webhooks: WebhookDispatcher
@@ -165,21 +169,22 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
     async def _mutate(
         self, matched: Sequence[MatchedWebhook], draft: Draft, options: WriteOptions
     ) -> Draft:
-        mutating = _mutating(matched)
-        if not mutating:
+        mutating, target = _mutating(matched), draft.target
+        operation = CREATE if draft.base is None else UPDATE
+        if not self.mutating.concerns(mutating, target.kind, target.subresource, operation):
             return draft
-        target, before = draft.target, draft_attributes(draft, options)
+        before = draft_attributes(draft, options)
 
-        def revise(sent: Any) -> JsonObject:
+        def revise(sent: Any, *, strict: bool = False) -> JsonObject:
             if target.subresource == SCALE:
                 return dict(sent)
-            return _mutated(draft, sent).obj
+            return _mutated(draft, sent, strict=strict).obj
 
         def again(obj: JsonObject) -> None:
             if target.subresource != SCALE:
                 self.writes.admit(replace(draft, obj=obj), options)
 
-        after, warnings = await self.webhooks.mutate(mutating, before, revise, again)
+        after, warnings = await self.mutating.admit(mutating, before, revise, again)
         warned = replace(draft, warnings=(*draft.warnings, *warnings))
         if after.obj is before.obj or after.obj is None:
             return warned
@@ -192,14 +197,15 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
     def _reviews(self, target: ObjectRef, operation: str) -> bool:
         """Whether a policy or a webhook is to be asked about an operation."""
         which = (target.kind, target.subresource, operation)
-        return self.policies.concern(*which) or bool(self.registry.matching(*which))
+        matched = self.registry.matching(*which)
+        return self.policies.concern(*which) or self.mutating.concerns(matched, *which)
 
     async def _review(self, attributes: Attributes) -> tuple[Attributes, list[str]]:
         """What is left of something that is not stored, after everybody was asked about it."""
         which = (attributes.kind, attributes.sub, attributes.operation)
         matched = self.registry.matching(*which)
-        attributes, warnings = await self.webhooks.mutate(
-            _mutating(matched), attributes, dict, lambda obj: None
+        attributes, warnings = await self.mutating.admit(
+            _mutating(matched), attributes, _sent_document, lambda obj: None
         )
         if self.policies.concern(*which):
             warnings += await self.policies.validate(attributes)
@@ -207,11 +213,18 @@ class AdmittedWrites(msgspec.Struct, frozen=True):
         return attributes, warnings
 
 
-def _mutated(draft: Draft, sent: Any) -> Draft:
-    """The draft after a webhook made another object of its own; CoercionError if it is none."""
+def _sent_document(sent: Any, *, strict: bool = False) -> JsonObject:
+    return dict(sent)
+
+
+def _mutated(draft: Draft, sent: Any, *, strict: bool) -> Draft:
+    """The draft after another object was made of its own; CoercionError if it is none."""
     kind = draft.target.kind
     obj = sent_object(kind, sent)
-    drop_unknown(kind, obj)
+    unknown = drop_unknown(kind, obj)
+    if unknown and strict and not kind.custom:
+        fields = ", ".join(f"unknown field {quoted(path)}" for path in unknown)
+        raise internal_error(f"strict decoding error: {fields}")
     set_namespace(kind, obj, draft.target.namespace)
     kind.default(obj)
     return replace(draft, obj=obj)

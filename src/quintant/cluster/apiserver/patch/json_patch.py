@@ -65,6 +65,17 @@ def apply_operations(document: Any, operations: Sequence[dict[str, Any]]) -> Any
     return root[""]
 
 
+def inapplicable(operation: dict[str, Any]) -> str:
+    """Why an operation cannot be applied, as a real server's engine says it."""
+    name, path = operation.get("op"), operation.get("path")
+    if not isinstance(name, str) or name not in _ACTIONS:
+        return f"Unexpected kind: {name}"
+    if name == "test":
+        return f"testing value {path} failed: test failed"
+    quoted_path = f'"{path}"' if name in ("add", "remove") else path
+    return f"{name} operation does not apply: doc is missing path: {quoted_path}: missing value"
+
+
 def _weight(root: dict[str, Any], operation: dict[str, Any]) -> int:
     """The bytes that an operation copies."""
     if operation["op"] != "copy":

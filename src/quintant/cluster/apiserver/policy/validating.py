@@ -119,12 +119,6 @@ def _denied(step: Step, message: str) -> str:
 
 
 def _refused(attributes: Attributes, message: str, reason: str) -> StatusError:
-    name = attributes.name or _generated_name(attributes)
-    error = forbidden(attributes.kind.resource, name, message, Cause(message=message))
+    resource, name = attributes.kind.resource, attributes.resource_name
+    error = forbidden(resource, name, message, Cause(message=message))
     return StatusError(_CODES.get(reason, _INVALID_CODE), reason, error.message, error.details)
-
-
-def _generated_name(attributes: Attributes) -> str:
-    metadata = (attributes.obj or {}).get("metadata") or {}
-    name: str = metadata.get("name") or metadata.get("generateName") or "Unknown"
-    return name

@@ -13,6 +13,15 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.cluster.apiserver.policy.evaluation import (
+    BUDGET,
+    PolicyExpressions,
+    compile_conditions,
+    compile_expression,
+    compile_variables,
+    conditions_hold,
+    run_expressions,
+)
 from quintant.cluster.apiserver.validation.policies.expressions import PolicyCompiler
 from quintant.cluster.apiserver.validation.policies.validating import has_params
 from quintant.cluster.apiserver.webhooks.activation import (
@@ -20,19 +29,10 @@ from quintant.cluster.apiserver.webhooks.activation import (
     Evaluated,
     Expression,
     OutOfBudget,
-    evaluate,
 )
 from quintant.cluster.apiserver.webhooks.configuration import IGNORE
-from quintant.cluster.apiserver.webhooks.match_conditions import (
-    BUDGET as CONDITIONS_BUDGET,
-)
-from quintant.cluster.apiserver.webhooks.match_conditions import (
-    MatchConditionError,
-    all_hold,
-)
+from quintant.cluster.apiserver.webhooks.match_conditions import MatchConditionError
 
-BUDGET = 10_000_000
-"""What the expressions of a policy may cost together, for one set of parameters."""
 LONGEST_MESSAGE = 5 * 1024
 """Bytes of a message that an expression makes; a longer one is not used."""
 INVALID = "Invalid"
@@ -47,11 +47,9 @@ class CompiledValidation(Struct, frozen=True):
     reason: str
 
 
-class CompiledPolicy(Struct, frozen=True):
-    """The expressions of a policy, ready to run."""
+class CompiledPolicy(PolicyExpressions, frozen=True, kw_only=True):
+    """The expressions of a validating policy, ready to run."""
 
-    variables: Mapping[str, Expression]
-    conditions: tuple[Expression, ...]
     validations: tuple[CompiledValidation, ...]
     annotations: tuple[Expression, ...]
     ignores_failure: bool
@@ -69,22 +67,15 @@ class PolicyDenial(Struct, frozen=True):
 def compile_policy(spec: JsonObject) -> CompiledPolicy:
     """The programs of a policy; it was found valid, so what does not compile is rare."""
     compiler = PolicyCompiler(params=has_params(spec))
-    variables = {
-        each["name"]: _variable(compiler, each["name"], each["expression"])
-        for each in spec.get("variables") or ()
-    }
     return CompiledPolicy(
-        variables,
-        tuple(
-            compile_expression(compiler, each["expression"].strip(), "bool")
-            for each in spec.get("matchConditions") or ()
-        ),
-        tuple(_validation(compiler, each) for each in spec.get("validations") or ()),
-        tuple(
+        variables=compile_variables(compiler, spec),
+        conditions=compile_conditions(compiler, spec),
+        validations=tuple(_validation(compiler, each) for each in spec.get("validations") or ()),
+        annotations=tuple(
             compile_expression(compiler, each["valueExpression"], "string", "null")
             for each in spec.get("auditAnnotations") or ()
         ),
-        spec.get("failurePolicy") == IGNORE,
+        ignores_failure=spec.get("failurePolicy") == IGNORE,
     )
 
 
@@ -94,7 +85,9 @@ def validate(policy: CompiledPolicy, names: Mapping[str, Any]) -> list[PolicyDen
         if not conditions_hold(policy, names):
             return []
         budget = Budget(BUDGET)
-        results = _run(policy, [each.expression for each in policy.validations], names, budget)
+        results = run_expressions(
+            policy, [each.expression for each in policy.validations], names, budget
+        )
         messages, unspoken = _messages(policy, names, budget)
     except (MatchConditionError, OutOfBudget) as error:
         return _failures(policy, PolicyDenial(str(error), ""))
@@ -104,14 +97,6 @@ def validate(policy: CompiledPolicy, names: Mapping[str, Any]) -> list[PolicyDen
     return found + _annotation_failures(policy, names)
 
 
-def conditions_hold(policy: CompiledPolicy, names: Mapping[str, Any]) -> bool:
-    """Whether the conditions of a policy hold; they see no namespace."""
-    if not policy.conditions:
-        return True
-    unspaced = {**names, "namespaceObject": None}
-    return all_hold(_run(policy, policy.conditions, unspaced, Budget(CONDITIONS_BUDGET)))
-
-
 def _messages(
     policy: CompiledPolicy, names: Mapping[str, Any], budget: Budget
 ) -> tuple[list[Evaluated | None], str]:
@@ -119,7 +104,7 @@ def _messages(
     expressions = [each.message_expression for each in policy.validations]
     unasked = {name: value for name, value in names.items() if name != "authorizer"}
     try:
-        return _run(policy, expressions, unasked, budget), ""
+        return run_expressions(policy, expressions, unasked, budget), ""
     except OutOfBudget as error:
         return [None] * len(expressions), str(error)
 
@@ -151,7 +136,7 @@ def _message(validation: CompiledValidation, made: Evaluated | None) -> str:
 def _annotation_failures(policy: CompiledPolicy, names: Mapping[str, Any]) -> list[PolicyDenial]:
     """Why annotations cannot be made; there is no audit log that would keep them."""
     try:
-        results = _run(policy, policy.annotations, names, Budget(BUDGET))
+        results = run_expressions(policy, policy.annotations, names, Budget(BUDGET))
     except OutOfBudget as error:
         return _failures(policy, PolicyDenial(str(error), ""))
     return [
@@ -159,19 +144,6 @@ def _annotation_failures(policy: CompiledPolicy, names: Mapping[str, Any]) -> li
         for each in results
         if each is not None and each.error and not policy.ignores_failure
     ]
-
-
-def _run(
-    policy: CompiledPolicy,
-    expressions: Any,
-    names: Mapping[str, Any],
-    budget: Budget,
-) -> list[Evaluated | None]:
-    # CEL is loaded with the first expression.
-    from quintant.cluster.apiserver.policy.composition import LazyVariables
-
-    variables = LazyVariables(policy.variables, names)
-    return evaluate(expressions, variables.names, budget, variables.take_cost)
 
 
 def _failures(policy: CompiledPolicy, denial: PolicyDenial) -> list[PolicyDenial]:
@@ -186,24 +158,3 @@ def _validation(compiler: PolicyCompiler, validation: JsonObject) -> CompiledVal
         validation.get("message") or "",
         validation.get("reason") or INVALID,
     )
-
-
-def _variable(compiler: PolicyCompiler, name: str, text: str) -> Expression:
-    from quintant.cluster.apiserver.cel import Uncompilable
-
-    try:
-        return Expression(text, compiler.compile_variable(name, text))
-    except Uncompilable as error:
-        return Expression(text, None, str(error))
-
-
-def compile_expression(
-    compiler: PolicyCompiler, text: str, *returns: str, authorizer: bool = True
-) -> Expression:
-    """An expression of a policy with its program, or why it has none."""
-    from quintant.cluster.apiserver.cel import Uncompilable
-
-    try:
-        return Expression(text, compiler.compile(text, *returns, authorizer=authorizer))
-    except Uncompilable as error:
-        return Expression(text, None, str(error))

@@ -68,8 +68,8 @@ _NO_GENERATION = {
 # Without /status, and yet with a generation.
 _GENERATION = {
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
-    "validatingadmissionpolicybindings",
-    *("endpointslices", "priorityclasses"),
+    *("validatingadmissionpolicybindings", "mutatingadmissionpolicybindings"),
+    *("mutatingadmissionpolicies", "endpointslices", "priorityclasses"),
     *("ingressclasses", "networkpolicies", "podtemplates"),
 }
 _GENERATE_MISSING_NAME = {"limitranges"}

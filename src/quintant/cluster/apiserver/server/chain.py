@@ -31,6 +31,8 @@ from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import method_not_supported, resource_not_found
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Offload
+from quintant.cluster.apiserver.policy.mutating import MutatingPolicies
+from quintant.cluster.apiserver.policy.reinvocation import MutatingAdmission
 from quintant.cluster.apiserver.policy.validating import ValidatingPolicies
 from quintant.cluster.apiserver.reconcilers.clusterrole_aggregation import ClusterRoleAggregation
 from quintant.cluster.apiserver.reconcilers.crd_lifecycle import SERVER, CrdLifecycle
@@ -84,8 +86,10 @@ class HandlerChain:
         matcher = Matcher(SelectorMatcher(store), access.authorizer.decide)
         webhooks = WebhookDispatcher(self._webhook_client, matcher, random, offload)
         self._policies = ValidatingPolicies(store, catalog, access.authorizer.decide, offload)
+        self._mutating = MutatingPolicies(store, catalog, access.authorizer.decide, offload)
         admitted = AdmittedWrites(
             self._webhooks,
+            MutatingAdmission(self._mutating, webhooks),
             self._policies,
             offload,
             webhooks,
@@ -129,6 +133,7 @@ class HandlerChain:
         self._access.authorizer.forget()
         self._webhooks.forget()
         self._policies.forget()
+        self._mutating.forget()
         self._event_ttl.reload()
         self._crds.reload()
         self._aggregation.reload()

@@ -43,6 +43,13 @@ class Attributes(Struct, frozen=True):
         return resource.plural == NAMESPACES and not resource.group
 
     @property
+    def resource_name(self) -> str:
+        """What a refusal calls the object."""
+        metadata = (self.obj or {}).get("metadata") or {}
+        names = (self.name, metadata.get("name"), metadata.get("generateName"), "Unknown")
+        return next(name for name in names if name)
+
+    @property
     def scoped(self) -> bool:
         """Whether what is changed lies in a namespace."""
         return bool(self.namespace) and not self.about_namespace

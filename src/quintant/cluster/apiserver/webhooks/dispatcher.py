@@ -7,9 +7,9 @@ What a webhook says beside its verdict is kept for the author of the change, all
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -19,7 +19,11 @@ from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import StatusError, internal_error, unknown_error
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.offload.pool import Offload
-from quintant.cluster.apiserver.patch.json_patch import InapplicableOperation, apply_operations
+from quintant.cluster.apiserver.patch.json_patch import (
+    InapplicableOperation,
+    apply_operations,
+    inapplicable,
+)
 from quintant.cluster.apiserver.webhooks.admission_review import request_of
 from quintant.cluster.apiserver.webhooks.attributes import Attributes
 from quintant.cluster.apiserver.webhooks.call import WebhookCallError, WebhookClient
@@ -33,11 +37,22 @@ from quintant.cluster.apiserver.webhooks.versioned_attributes import (
 )
 from quintant.core.clock import Random
 
-OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
-"""What a JSON patch can do."""
 
-Revise = Callable[[Any], JsonObject]
-"""From what a webhook made of an object to that object, decoded and completed anew."""
+class Revise(Protocol):
+    """From what a policy or a webhook made of an object to that object, completed again."""
+
+    def __call__(self, sent: Any, *, strict: bool = False) -> JsonObject:
+        """An object of its kind; CoercionError if it is none, 500 if `strict` and it has more."""
+
+
+class WebhookRound(msgspec.Struct, frozen=True):
+    """A change after each mutating webhook was asked once."""
+
+    attributes: Attributes
+    reinvocable: tuple[MatchedWebhook, ...]
+    """Those that were asked, and may be asked again."""
+    due: tuple[MatchedWebhook, ...]
+    """Those of them after which another one changed the object."""
 
 
 class WebhookDispatcher:
@@ -49,27 +64,33 @@ class WebhookDispatcher:
         self._caller, self._matcher, self._random = caller, matcher, random
         self._offload = offload
 
-    async def mutate(
+    async def admit(
         self,
         matched: Sequence[MatchedWebhook],
         attributes: Attributes,
         revise: Revise,
-        again: Callable[[JsonObject], None],
-    ) -> tuple[Attributes, list[str]]:
-        """The change after every mutating webhook has seen it, and what they told its author.
+        warnings: list[str],
+    ) -> WebhookRound:
+        """The change after every mutating webhook has seen it; what they say is added."""
+        seen: list[MatchedWebhook] = []
+        due: list[MatchedWebhook] = []
+        for webhook in matched:
+            before = attributes.obj
+            attributes, called = await self._mutated(webhook, attributes, revise, warnings)
+            if attributes.obj is not before:
+                due = list(seen)
+            if called and webhook.hook.reinvoked:
+                seen.append(webhook)
+        return WebhookRound(attributes, tuple(seen), tuple(due))
 
-        `again` is what the server's own admission does to an object that was changed, in place.
-        """
-        warnings: list[str] = []
-        after, seen, due = await self._round(matched, attributes, revise, warnings)
-        if after.obj is not attributes.obj and after.obj is not None:
-            completed = _copy(after.obj)
-            again(completed)
-            if completed != after.obj:
-                after, due = replace(after, obj=completed), seen
-        for webhook in due:
-            after, _ = await self._mutated(webhook, after, revise, warnings)
-        return after, warnings
+    async def readmit(
+        self, previous: WebhookRound, attributes: Attributes, revise: Revise, warnings: list[str]
+    ) -> Attributes:
+        """The same after those have seen it again that ask for it where others changed it."""
+        unchanged = attributes.obj == previous.attributes.obj
+        for webhook in previous.due if unchanged else previous.reinvocable:
+            attributes, _ = await self._mutated(webhook, attributes, revise, warnings)
+        return attributes
 
     async def validate(
         self, matched: Sequence[MatchedWebhook], attributes: Attributes
@@ -84,25 +105,6 @@ class WebhookDispatcher:
             if isinstance(outcome, BaseException):
                 raise outcome
         return warnings
-
-    async def _round(
-        self,
-        matched: Sequence[MatchedWebhook],
-        attributes: Attributes,
-        revise: Revise,
-        warnings: list[str],
-    ) -> tuple[Attributes, list[MatchedWebhook], list[MatchedWebhook]]:
-        """The change after each was asked once, who may be asked again, and who is to be."""
-        seen: list[MatchedWebhook] = []
-        due: list[MatchedWebhook] = []
-        for webhook in matched:
-            before = attributes.obj
-            attributes, called = await self._mutated(webhook, attributes, revise, warnings)
-            if attributes.obj is not before:
-                due = list(seen)
-            if called and webhook.hook.reinvoked:
-                seen.append(webhook)
-        return attributes, seen, due
 
     async def _mutated(
         self, webhook: MatchedWebhook, attributes: Attributes, revise: Revise, warnings: list[str]
@@ -161,25 +163,9 @@ def _patched(document: JsonObject, written: bytes, patch: Sequence[JsonObject]) 
     try:
         changed = apply_operations(msgspec.json.decode(written), patch)
     except InapplicableOperation as error:
-        raise internal_error(_inapplicable(error.operation)) from None
+        raise internal_error(inapplicable(error.operation)) from None
     _check_kind(changed, document)
     return changed
-
-
-def _inapplicable(operation: JsonObject) -> str:
-    """Why an operation cannot be applied, as a real server's engine says it."""
-    name, path = operation.get("op"), operation.get("path")
-    if not isinstance(name, str) or name not in OPERATIONS:
-        return f"Unexpected kind: {name}"
-    if name == "test":
-        return f"testing value {path} failed: test failed"
-    quoted_path = f'"{path}"' if name in ("add", "remove") else path
-    return f"{name} operation does not apply: doc is missing path: {quoted_path}: missing value"
-
-
-def _copy(obj: JsonObject) -> JsonObject:
-    copied: JsonObject = msgspec.json.decode(msgspec.json.encode(obj))
-    return copied
 
 
 def _check_kind(changed: Any, before: JsonObject) -> None:

@@ -229,6 +229,14 @@ POLICY = Printer(
         AGE,
     )
 )
+MUTATING_POLICY = Printer(
+    (
+        NAME,
+        column("Mutations", lambda each: len(spec(each).get("mutations") or ()), "integer"),
+        column("ParamKind", _param_kind),
+        AGE,
+    )
+)
 POLICY_BINDING = Printer(
     (
         NAME,

@@ -1,4 +1,4 @@
-"""ValidateValidatingAdmissionPolicyBinding: what puts a policy into force."""
+"""ValidateValidatingAdmissionPolicyBinding: what puts a policy into force, of either kind."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.policies.match_resources import (
     match_resources_causes,
+    mutating_operation_causes,
 )
 from quintant.core.errors import Cause
 
@@ -35,6 +36,13 @@ def validate_validating_binding(obj: JsonObject, live: JsonObject | None) -> Ite
     spec = obj.get("spec") or {}
     yield from binding_causes(spec)
     yield from _action_causes(spec.get("validationActions") or [], "spec.validationActions")
+
+
+def validate_mutating_binding(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+    """What is wrong with a binding of a mutating policy."""
+    spec = obj.get("spec") or {}
+    yield from binding_causes(spec)
+    yield from mutating_operation_causes(spec.get("matchResources") or {}, "spec.matchResources")
 
 
 def binding_causes(spec: JsonObject) -> Iterator[Cause]:

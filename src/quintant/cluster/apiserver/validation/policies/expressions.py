@@ -52,7 +52,9 @@ class PolicyCompiler:
         self._variables[name] = _simplified(found.output)
         return found
 
-    def compile(self, expression: str, *returns: str, authorizer: bool = True) -> CompiledRule:
+    def compile(
+        self, expression: str, *returns: str, authorizer: bool = True, patch_types: bool = False
+    ) -> CompiledRule:
         """A program that returns one of some types, or anything; else cel.Uncompilable."""
         from quintant.cluster.apiserver.cel import Uncompilable, compile_rule
         from quintant.cluster.apiserver.cel.types import CelType
@@ -60,7 +62,7 @@ class PolicyCompiler:
         types = dict(admission_types(params=self._params, authorizer=authorizer))
         if self._composed:
             types[VARIABLES] = CelType(_VARIABLES_TYPE, fields=dict(self._variables))
-        found = compile_rule(expression, types)
+        found = compile_rule(expression, types, patch_types=patch_types)
         if returns and found.type not in returns:
             raise Uncompilable(_misfit(returns, found.output))
         return found
@@ -81,13 +83,18 @@ def output_name(output: CelType) -> str:
 
 
 def expression_causes(
-    compiler: PolicyCompiler, expression: str, path: str, *returns: str, authorizer: bool = True
+    compiler: PolicyCompiler,
+    expression: str,
+    path: str,
+    *returns: str,
+    authorizer: bool = True,
+    patch_types: bool = False,
 ) -> Iterator[Cause]:
     """What is wrong with an expression that shall return one of some types."""
     from quintant.cluster.apiserver.cel import Uncompilable
 
     try:
-        compiler.compile(expression, *returns, authorizer=authorizer)
+        compiler.compile(expression, *returns, authorizer=authorizer, patch_types=patch_types)
     except Uncompilable as error:
         yield invalid(path, expression, str(error))
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from quintant.cluster.apiserver.meta.field_errors import duplicate, invalid_each, required
+from quintant.cluster.apiserver.meta.field_errors import (
+    duplicate,
+    invalid_each,
+    not_supported,
+    required,
+)
 from quintant.cluster.apiserver.meta.names import path_segment_errors
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import validate_enum
@@ -14,6 +19,7 @@ from quintant.core.errors import Cause
 
 _MATCH_POLICIES = ("Equivalent", "Exact")
 _RULES = ("resourceRules", "excludeResourceRules")
+_MUTATING_OPERATIONS = ("*", "CONNECT", "CREATE", "UPDATE")
 
 
 def match_constraints_causes(constraints: JsonObject | None, path: str) -> Iterator[Cause]:
@@ -38,6 +44,16 @@ def match_resources_causes(resources: JsonObject, path: str) -> Iterator[Cause]:
     for name in _RULES:
         for at, rule in enumerate(resources.get(name) or ()):
             yield from _named_rule_causes(rule, f"{path}.{name}[{at}]")
+
+
+def mutating_operation_causes(resources: JsonObject, path: str) -> Iterator[Cause]:
+    """What is wrong with rules where only what has a body counts: nothing mutates a DELETE."""
+    for rule in resources.get("resourceRules") or ():
+        for operation in rule.get("operations") or ():
+            if operation not in _MUTATING_OPERATIONS:
+                yield not_supported(
+                    f"{path}.resourceRules.operations", operation, _MUTATING_OPERATIONS
+                )
 
 
 def _named_rule_causes(rule: JsonObject, path: str) -> Iterator[Cause]:

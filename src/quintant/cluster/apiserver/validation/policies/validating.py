@@ -44,7 +44,8 @@ def validate_validating_policy(obj: JsonObject, live: JsonObject | None) -> Iter
     spec = obj.get("spec") or {}
     variables = spec.get("variables") or ()
     compiler = PolicyCompiler(params=has_params(spec), composed=bool(variables))
-    yield from head_causes(spec)
+    yield from policy_causes(spec)
+    yield from match_condition_causes(spec)
     yield from variable_causes(compiler, variables)
     yield from _content_causes(compiler, obj, spec)
 
@@ -54,12 +55,16 @@ def has_params(spec: JsonObject) -> bool:
     return spec.get("paramKind") is not None
 
 
-def head_causes(spec: JsonObject) -> Iterator[Cause]:
-    """What is wrong with what every policy says: when it applies, and with what parameters."""
+def policy_causes(spec: JsonObject) -> Iterator[Cause]:
+    """What is wrong with what every policy says: what it is about, and with what parameters."""
     yield from validate_enum("spec.failurePolicy", spec.get("failurePolicy"), ("Fail", "Ignore"))
     if has_params(spec):
         yield from _param_kind_causes(spec["paramKind"], "spec.paramKind")
     yield from match_constraints_causes(spec.get("matchConstraints"), "spec.matchConstraints")
+
+
+def match_condition_causes(spec: JsonObject) -> Iterator[Cause]:
+    """What is wrong with the conditions of a policy; they know no variables."""
     stateless = PolicyCompiler(params=has_params(spec), composed=False)
     conditions = spec.get("matchConditions") or ()
     yield from condition_causes(conditions, "spec.matchConditions", partial(stateless.compile))
