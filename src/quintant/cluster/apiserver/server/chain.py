@@ -37,6 +37,7 @@ from quintant.cluster.apiserver.policy.validating import ValidatingPolicies
 from quintant.cluster.apiserver.reconcilers.clusterrole_aggregation import ClusterRoleAggregation
 from quintant.cluster.apiserver.reconcilers.crd_lifecycle import SERVER, CrdLifecycle
 from quintant.cluster.apiserver.reconcilers.event_ttl import EventTtl
+from quintant.cluster.apiserver.reconcilers.policy_status import PolicyStatus
 from quintant.cluster.apiserver.reconcilers.quota_status import QuotaStatus
 from quintant.cluster.apiserver.registry.bootstrap import first_objects
 from quintant.cluster.apiserver.response.list_stream import ListStream
@@ -75,6 +76,7 @@ class HandlerChain:
         self._webhook_client = WebhookClient(store, dialer)
         self._aggregation = ClusterRoleAggregation(store, catalog)
         self._quotas = QuotaStatus(store, catalog) if managed else None
+        self._policy_status = PolicyStatus(store, catalog) if managed else None
         self._crds = CrdLifecycle(store, catalog, hub, clock, self._webhook_client, random)
         self._context, self._objects = AdmissionContext(store, random), ObjectStore(store)
         disabled = default_off(managed) if disabled_plugins is None else disabled_plugins
@@ -137,8 +139,9 @@ class HandlerChain:
         self._event_ttl.reload()
         self._crds.reload()
         self._aggregation.reload()
-        if self._quotas is not None:
-            self._quotas.reload()
+        for controller in (self._quotas, self._policy_status):
+            if controller is not None:
+                controller.reload()
         self._run_reconcilers()
 
     def close(self) -> None:
@@ -164,6 +167,7 @@ class HandlerChain:
             self._crds.reconcile(self._writes, self._deletes)
             or self._aggregation.reconcile(self._writes)
             or (self._quotas is not None and self._quotas.reconcile(self._writes))
+            or (self._policy_status is not None and self._policy_status.reconcile(self._writes))
         ):
             pass
 

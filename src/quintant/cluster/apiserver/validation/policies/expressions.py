@@ -7,7 +7,7 @@ before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from quintant.cluster.apiserver.meta.field_errors import invalid
@@ -33,10 +33,19 @@ _OUTPUT_NAMES = {
 
 
 class PolicyCompiler:
-    """Compiles the expressions of one policy, in order."""
+    """Compiles the expressions of one policy, in order.
 
-    def __init__(self, *, params: bool, composed: bool = True) -> None:
-        self._params, self._composed = params, composed
+    `known` are types of variables of which an expression knows nothing by itself.
+    """
+
+    def __init__(
+        self,
+        *,
+        params: bool,
+        composed: bool = True,
+        known: Mapping[str, CelType] | None = None,
+    ) -> None:
+        self._params, self._composed, self._known = params, composed, known or {}
         self._variables: dict[str, CelType] = {}
 
     def compile_variable(self, name: str, expression: str) -> CompiledRule:
@@ -59,7 +68,8 @@ class PolicyCompiler:
         from quintant.cluster.apiserver.cel import Uncompilable, compile_rule
         from quintant.cluster.apiserver.cel.types import CelType
 
-        types = dict(admission_types(params=self._params, authorizer=authorizer))
+        declared = admission_types(params=self._params, authorizer=authorizer)
+        types = {**declared, **self._known}
         if self._composed:
             types[VARIABLES] = CelType(_VARIABLES_TYPE, fields=dict(self._variables))
         found = compile_rule(expression, types, patch_types=patch_types)
