@@ -21,6 +21,7 @@ OURS = {
     "apiserver/kinds/draft.py",
     "apiserver/meta/types.py",
     "apiserver/offload/pool.py",
+    "apiserver/registry/inert_kinds.py",
     "apiserver/storage/data_folder.py",
     "common/labels.py",
     "common/node_faults.py",

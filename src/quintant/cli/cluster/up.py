@@ -17,6 +17,7 @@ from quintant.cli.cluster.detach import (
 )
 from quintant.cli.cluster.serve_cluster import UpOptions, serve_cluster
 from quintant.cluster.apiserver.meta.names import dns1123_label_errors
+from quintant.cluster.apiserver.registry.inert_kinds import inert_names
 from quintant.cluster.common.labels import NODE
 from quintant.cluster.common.node_heartbeat import (
     GRACE_SECONDS,
@@ -43,7 +44,10 @@ OWN = (
 """Options that a fork of a cluster does not have from it."""
 
 
-@click.command("up")
+@click.command(
+    "up",
+    epilog=f"Stored, and nothing here acts on them: {inert_names()}.",
+)
 @click.option(
     "--name",
     default="",

@@ -1,0 +1,35 @@
+"""Kinds that are stored and inert: no program of the embedded cluster acts on them.
+
+They are accepted, validated, listed and watched as by a real server. Documents and the help of
+`quintant up` are made from this table, or compared with it.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class InertKind(Struct, frozen=True):
+    """A kind that nothing acts on."""
+
+    kind: str
+    elsewhere: str
+    """What a real cluster does with it."""
+
+
+INERT_KINDS = (
+    InertKind("CSIDriver", "says how volumes of a driver are attached and mounted"),
+    InertKind("CSINode", "says which drivers a node has"),
+    InertKind("IPAddress", "holds the address of a Service"),
+    InertKind("NetworkPolicy", "the network refuses connections"),
+    InertKind("PodTemplate", "nothing, either"),
+    InertKind("RuntimeClass", "chooses how containers are run"),
+    InertKind("ServiceCIDR", "Services get their addresses from it"),
+    InertKind("VolumeAttachment", "a volume is attached to a node"),
+)
+
+
+def inert_names() -> str:
+    """All of them by name, for a sentence."""
+    *others, last = (each.kind for each in INERT_KINDS)
+    return f"{', '.join(others)} and {last}"
