@@ -17,6 +17,7 @@ import (
 	core "k8s.io/api/core/v1"
 	discovery "k8s.io/api/discovery/v1"
 	events "k8s.io/api/events/v1"
+	flowcontrol "k8s.io/api/flowcontrol/v1"
 	networking "k8s.io/api/networking/v1"
 	node "k8s.io/api/node/v1"
 	policy "k8s.io/api/policy/v1"
@@ -54,6 +55,7 @@ var groups = []struct {
 	{apiextensions.SchemeGroupVersion, apiextensions.AddToScheme},
 	{authentication.SchemeGroupVersion, authentication.AddToScheme},
 	{authorization.SchemeGroupVersion, authorization.AddToScheme},
+	{flowcontrol.SchemeGroupVersion, flowcontrol.AddToScheme},
 }
 
 // Kind is something that can be the body of a request, and its Go type.

@@ -234,6 +234,14 @@ VALIDATING_BINDING = Sample(
     },
     namespaced=False,
 )
+PRIORITY_LEVEL = Sample(
+    "prioritylevelconfigurations",
+    "PriorityLevelConfiguration",
+    "flowcontrol.apiserver.k8s.io/v1",
+    {"spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}},
+    namespaced=False,
+    status=True,
+)
 CSI_DRIVER = Sample("csidrivers", "CSIDriver", "storage.k8s.io/v1", {"spec": {}}, namespaced=False)
 CSI_NODE = Sample(
     "csinodes",
@@ -332,5 +340,5 @@ SAMPLES = (
     CONTROLLER, POD_TEMPLATE, LIMIT_RANGE, QUOTA, NETWORK_POLICY, INGRESS, INGRESS_CLASS,
     RUNTIME_CLASS, AUTOSCALER, OLD_AUTOSCALER, SIGNING_REQUEST, MUTATING_POLICY,
     MUTATING_BINDING, VALIDATING_POLICY, VALIDATING_BINDING, CSI_DRIVER, CSI_NODE,
-    VOLUME_ATTACHMENT,
+    VOLUME_ATTACHMENT, PRIORITY_LEVEL,
 )  # fmt: skip

@@ -26,6 +26,7 @@ CONDITIONAL = {
     *("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
 }
 COUNTED = {
+    "prioritylevelconfigurations",
     *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
     *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
     *("cronjobs", "daemonsets", "deployments", "endpointslices", "ingressclasses", "ingresses"),
@@ -38,7 +39,7 @@ ANSWERED = {
     *("serviceaccounts", "services", "storageclasses"),
     *("csidrivers", "csinodes", "volumeattachments"),
 }
-STATUS_ALONE = {"validatingadmissionpolicies", "volumeattachments"}
+STATUS_ALONE = {"prioritylevelconfigurations", "validatingadmissionpolicies", "volumeattachments"}
 """Kinds whose metadata stays as it is when their status is written."""
 ORPHANING = {"jobs", "replicationcontrollers"}
 DEPRECATED = {

@@ -111,6 +111,14 @@ CONSTANTS: Mapping[str, Mapping[str, Any]] = {
         "seLinuxMount": False,
     },
     "scheduling.v1.PriorityClass": {"preemptionPolicy": "PreemptLowerPriority"},
+    "flowcontrol.v1.ExemptPriorityLevelConfiguration": {
+        "nominalConcurrencyShares": 0,
+        "lendablePercent": 0,
+    },
+    "flowcontrol.v1.LimitedPriorityLevelConfiguration": {
+        "nominalConcurrencyShares": 30,
+        "lendablePercent": 0,
+    },
     "admissionregistration.v1.ValidatingWebhook": _WEBHOOK,
     "admissionregistration.v1.MutatingWebhook": {**_WEBHOOK, "reinvocationPolicy": "Never"},
     "admissionregistration.v1.ServiceReference": {"port": 443},

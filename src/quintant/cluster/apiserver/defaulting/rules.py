@@ -16,6 +16,9 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 
 UNLIMITED = 2**31 - 1
 """The backoff limit of a job that counts failures by index instead."""
+MATCHING_PRECEDENCE = 1000
+"""Of a schema of flow control that says none: after those of the system."""
+QUEUING = {"handSize": 8, "queues": 64, "queueLengthLimit": 50}
 _SHARE = "25%"
 _LATEST = "latest"
 _EXTERNAL = ("NodePort", "LoadBalancer")
@@ -203,8 +206,19 @@ def _csi_driver(spec: JsonObject) -> None:
         spec["volumeLifecycleModes"] = ["Persistent"]
 
 
+def _flow_schema_spec(spec: JsonObject) -> None:
+    spec["matchingPrecedence"] = spec.get("matchingPrecedence") or MATCHING_PRECEDENCE
+
+
+def _queuing(queuing: JsonObject) -> None:
+    for name, value in QUEUING.items():
+        queuing[name] = queuing.get(name) or value
+
+
 RULES: Mapping[str, Callable[[JsonObject], None]] = {
     "core.v1.Pod": _pod,
+    "flowcontrol.v1.FlowSchemaSpec": _flow_schema_spec,
+    "flowcontrol.v1.QueuingConfiguration": _queuing,
     "core.v1.PodSpec": _pod_spec,
     "core.v1.PodStatus": _pod_status,
     "core.v1.Container": _container,

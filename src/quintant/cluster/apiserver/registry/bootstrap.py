@@ -7,6 +7,7 @@ did here. Left out are the roles of controllers that there are none of here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,12 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.authorization.bindings import GROUP as RBAC
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from quintant.cluster.apiserver.validation.flow_control.bootstrap import (
+    flow_schemas,
+    priority_levels,
+)
 
+FLOW_CONTROL = "flowcontrol.apiserver.k8s.io"
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 _PRIORITIES = {
@@ -133,6 +139,19 @@ def first_objects() -> Iterator[FirstObject]:
         if role.groups:
             binding = partial(_binding, name, role.groups)
             yield FirstObject(RBAC, "clusterrolebindings", name, binding)
+
+
+def flow_control_objects() -> Iterator[FirstObject]:
+    """The objects of priority and fairness, in the order they are created."""
+    levels, schemas = priority_levels(), flow_schemas()
+    for plural, specs in (("prioritylevelconfigurations", levels), ("flowschemas", schemas)):
+        for name, spec in specs.items():
+            yield FirstObject(FLOW_CONTROL, plural, name, partial(_flow_control, name, spec))
+
+
+def _flow_control(name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    annotations = {"apf.kubernetes.io/autoupdate-spec": "true"}
+    return {"metadata": {"name": name, "annotations": annotations}, "spec": deepcopy(spec)}
 
 
 def _named(name: str, **more: object) -> dict[str, Any]:

@@ -20,9 +20,11 @@ class InertKind(Struct, frozen=True):
 INERT_KINDS = (
     InertKind("CSIDriver", "says how volumes of a driver are attached and mounted"),
     InertKind("CSINode", "says which drivers a node has"),
+    InertKind("FlowSchema", "requests of one flow wait for each other, not for those of others"),
     InertKind("IPAddress", "holds the address of a Service"),
     InertKind("NetworkPolicy", "the network refuses connections"),
     InertKind("PodTemplate", "nothing, either"),
+    InertKind("PriorityLevelConfiguration", "limits how many requests are worked on at once"),
     InertKind("RuntimeClass", "chooses how containers are run"),
     InertKind("ServiceCIDR", "Services get their addresses from it"),
     InertKind("VolumeAttachment", "a volume is attached to a node"),

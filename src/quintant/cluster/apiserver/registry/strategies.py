@@ -60,7 +60,10 @@ _STATUS_RESETS = {
     "pods": frozenset({"ownerReferences", "deletionTimestamp"}),
 }
 # A write of their status changes no metadata.
-_STATUS_ALONE = {"servicecidrs", "validatingadmissionpolicies", "volumeattachments"}
+_STATUS_ALONE = {
+    *("flowschemas", "prioritylevelconfigurations"),
+    *("servicecidrs", "validatingadmissionpolicies", "volumeattachments"),
+}
 _NO_GENERATION = {
     *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
     *("horizontalpodautoscalers", "resourcequotas", CSRS, "servicecidrs", "volumeattachments"),

@@ -39,7 +39,7 @@ from quintant.cluster.apiserver.reconcilers.crd_lifecycle import SERVER, CrdLife
 from quintant.cluster.apiserver.reconcilers.event_ttl import EventTtl
 from quintant.cluster.apiserver.reconcilers.policy_status import PolicyStatus
 from quintant.cluster.apiserver.reconcilers.quota_status import QuotaStatus
-from quintant.cluster.apiserver.registry.bootstrap import first_objects
+from quintant.cluster.apiserver.registry.bootstrap import first_objects, flow_control_objects
 from quintant.cluster.apiserver.response.list_stream import ListStream
 from quintant.cluster.apiserver.server.admission_chain import AdmissionChain
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
@@ -70,7 +70,7 @@ class HandlerChain:
         managed: bool,
         disabled_plugins: frozenset[str] | None,
     ) -> None:
-        self._catalog, self._access = catalog, access
+        self._catalog, self._access, self._managed = catalog, access, managed
         self._event_ttl = EventTtl(store)
         self.advance = self._event_ttl.advance
         self._webhook_client = WebhookClient(store, dialer)
@@ -124,7 +124,8 @@ class HandlerChain:
 
     def bootstrap(self) -> None:
         """Make what every cluster has from its first moment, unless it is there."""
-        for first in first_objects():
+        # Nothing acts on those of flow control: a server by itself starts without them.
+        for first in (*first_objects(), *(flow_control_objects() if self._managed else ())):
             target = ObjectRef(_builtin(self._catalog, first.group, first.plural), name=first.name)
             if self._objects.read(target) is None:
                 self._writes.create(target, first.content(), SERVER)

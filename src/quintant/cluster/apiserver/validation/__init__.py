@@ -14,6 +14,7 @@ from quintant.cluster.apiserver.validation.autoscaling import AUTOSCALERS
 from quintant.cluster.apiserver.validation.csi import CSI
 from quintant.cluster.apiserver.validation.disruption_budgets import DISRUPTION_BUDGETS
 from quintant.cluster.apiserver.validation.events import validate_event
+from quintant.cluster.apiserver.validation.flow_control import FLOW_CONTROL
 from quintant.cluster.apiserver.validation.ingresses import INGRESSES
 from quintant.cluster.apiserver.validation.ip_addresses import IP_ADDRESSES
 from quintant.cluster.apiserver.validation.jobs import JOBS
@@ -47,6 +48,7 @@ VALIDATORS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]
     **ADMISSION_POLICIES,
     **AUTOSCALERS,
     **CSI,
+    **FLOW_CONTROL,
     **IP_ADDRESSES,
     **INGRESSES,
     **JOBS,

@@ -87,6 +87,16 @@ def _decision(csr: JsonObject) -> str:
     return ",".join([*words, "Issued"] if status.get("certificate") else words)
 
 
+def _dangling(schema: JsonObject) -> str:
+    conditions = part(schema, "status").get("conditions") or ()
+    found = (each.get("status", "") for each in conditions if each.get("type") == "Dangling")
+    return next(found, "?")
+
+
+def _queuing(name: str) -> Callable[[JsonObject], Any]:
+    return lambda each: part(each, "spec", "limited", "limitResponse", "queuing").get(name, NONE)
+
+
 def _param_kind(policy: JsonObject) -> str:
     kind = spec(policy).get("paramKind")
     return _UNSET if kind is None else f"{kind['apiVersion']}/{kind['kind']}"
@@ -226,6 +236,36 @@ POLICY = Printer(
         NAME,
         column("Validations", lambda each: len(spec(each).get("validations") or ()), "integer"),
         column("ParamKind", _param_kind),
+        AGE,
+    )
+)
+FLOW_SCHEMA = Printer(
+    (
+        NAME,
+        column(
+            "PriorityLevel",
+            lambda each: part(each, "spec", "priorityLevelConfiguration").get("name", ""),
+        ),
+        column("MatchingPrecedence", lambda each: spec(each).get("matchingPrecedence", 0)),
+        column(
+            "DistinguisherMethod",
+            lambda each: part(each, "spec", "distinguisherMethod").get("type", NONE),
+        ),
+        AGE,
+        column("MissingPL", _dangling),
+    )
+)
+PRIORITY_LEVEL = Printer(
+    (
+        NAME,
+        column("Type", lambda each: spec(each).get("type", "")),
+        column(
+            "NominalConcurrencyShares",
+            lambda each: part(each, "spec", "limited").get("nominalConcurrencyShares", NONE),
+        ),
+        column("Queues", _queuing("queues")),
+        column("HandSize", _queuing("handSize")),
+        column("QueueLengthLimit", _queuing("queueLengthLimit")),
         AGE,
     )
 )

@@ -62,6 +62,8 @@ _BUILTIN: Mapping[str, Printer] = {
     "servicecidrs.networking.k8s.io": misc.SERVICE_CIDR,
     "storageclasses.storage.k8s.io": misc.STORAGE_CLASS,
     "volumeattachments.storage.k8s.io": misc.VOLUME_ATTACHMENT,
+    "flowschemas.flowcontrol.apiserver.k8s.io": misc.FLOW_SCHEMA,
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": misc.PRIORITY_LEVEL,
     "mutatingadmissionpolicies.admissionregistration.k8s.io": misc.MUTATING_POLICY,
     "mutatingadmissionpolicybindings.admissionregistration.k8s.io": misc.POLICY_BINDING,
     "validatingadmissionpolicies.admissionregistration.k8s.io": misc.POLICY,
