@@ -47,7 +47,8 @@ async def test_a_cluster_begins_with_mandatory_and_suggested_objects(
 ) -> None:
     items = (await cluster.get(path))["items"]
     assert {each["metadata"]["name"]: each["spec"] for each in items} == specs
-    assert {each["metadata"]["annotations"]["apf.kubernetes.io/autoupdate-spec"] for each in items}
+    annotations = [each["metadata"]["annotations"] for each in items]
+    assert all(each["apf.kubernetes.io/autoupdate-spec"] == "true" for each in annotations)
 
 
 async def test_what_is_mandatory_stays_as_it_is(cluster: ControllerCluster) -> None:
@@ -55,8 +56,8 @@ async def test_what_is_mandatory_stays_as_it_is(cluster: ControllerCluster) -> N
     answer = await cluster.merge(f"{SCHEMAS}/catch-all", changed, code=422)
     (cause,) = answer["details"]["causes"]
     assert cause["message"].endswith("spec of 'catch-all' must equal the fixed value")
-    changed = {"spec": {"limited": {"lendablePercent": 7}}}
-    answer = await cluster.merge(f"{LEVELS}/catch-all", changed, code=422)
+    lent = {"spec": {"limited": {"lendablePercent": 7}}}
+    answer = await cluster.merge(f"{LEVELS}/catch-all", lent, code=422)
     assert causes(answer) == [("spec", INVALID)]
 
 

@@ -15,6 +15,7 @@ from conformance.target import STRATEGIC
 from quintant.cluster.apiserver.go_types import FieldKind, FieldType, MessageType
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
+from quintant.cluster.apiserver.validation.flow_control.bootstrap import flow_schemas
 from unit.cluster.api import (
     APPLY,
     CMS,
@@ -65,6 +66,7 @@ CONTENT = {
     },
 }
 CONTENT |= {
+    ("flowcontrol.apiserver.k8s.io/v1", "flowschemas"): {"spec": flow_schemas()["global-default"]},
     ("networking.k8s.io/v1", "ipaddresses"): {
         "spec": {"parentRef": {"resource": "services", "namespace": "default", "name": "a"}}
     },
