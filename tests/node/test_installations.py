@@ -33,6 +33,8 @@ from quintant.runtime.manager.sample import Sample
 from scenarios.up import up
 from testbeds.kustomize import DEPLOY, kustomization
 
+MIRRORED = "registry.example.com/mirror/quintant:2"
+"""Our image as a user's own registry has it."""
 REPLICAS = 2
 ROLLOUT_SECONDS, SAMPLE_SECONDS = 90, 120
 LOOK_SECONDS = 0.5
@@ -48,6 +50,14 @@ def with_settings(deployment: dict[str, Any], settings: Mapping[str, str]) -> di
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     container["env"] += [{"name": key, "value": value} for key, value in settings.items()]
     return deployment
+
+
+def mirrored(manifest: dict[str, Any]) -> dict[str, Any]:
+    """A manifest after kustomize's `images:` gave our image another name and tag."""
+    if is_deployment(manifest):
+        (container,) = manifest["spec"]["template"]["spec"]["containers"]
+        container["image"] = MIRRORED
+    return manifest
 
 
 def whole(name: str) -> list[dict[str, Any]]:
@@ -94,6 +104,14 @@ async def logged(client: Client, name: str, word: str) -> None:
         await asyncio.sleep(LOOK_SECONDS)
 
 
+async def images_beside(client: Client, name: str) -> set[str]:
+    """The images of all pods but those of an operator itself."""
+    pods = await client.list(Pod, live=True)
+    specs = [pod.spec for pod in pods if pod.metadata.namespace != OPERATORS[name].namespace]
+    containers = [each for spec in specs for each in (*spec.init_containers, *spec.containers)]
+    return {each.image for each in containers}
+
+
 def is_deployment(manifest: Mapping[str, Any]) -> bool:
     return bool(manifest["kind"] == "Deployment")
 
@@ -124,7 +142,7 @@ async def work(client: Client, sample: Sample) -> None:
 async def test_both_replicas_of_an_installed_operator_start_and_its_sample_works(
     tmp_path: Path, name: str, installation: Callable[[str], list[dict[str, Any]]]
 ) -> None:
-    sample, objects = sample_of(name), installation(name)
+    sample, objects = sample_of(name), [mirrored(each) for each in installation(name)]
     grace = ("--node-grace", f"{sample.node_grace:g}s") if sample.node_grace else ()
     with up(tmp_path, *grace) as kubeconfig:
         transport = HttpTransport(Config.load(kubeconfig))
@@ -134,6 +152,8 @@ async def test_both_replicas_of_an_installed_operator_start_and_its_sample_works
         if sample.settings:
             await roll_out(client, name, objects, sample.settings)
         await work(client, sample)
+        makes_pods_of_ours = bool(OPERATORS[name].image_variable)
+        assert (MIRRORED in await images_beside(client, name)) is makes_pods_of_ours
         await transport.close()
 
 
