@@ -62,6 +62,7 @@ def test_completion_offers_the_commands() -> None:
     result = CliRunner().invoke(main, prog_name="quintant", env=words)
     assert result.stdout.split() == [
         "plain,check",
+        "plain,clock",
         "plain,clusters",
         "plain,completion",
         "plain,console",
