@@ -26,7 +26,8 @@ def command(name: str, cluster: str, snapshot: str) -> None:
     """Start a second cluster from the state of one that runs.
 
     It is called NAME, runs in the background with the options of the other, at a port and with
-    certificates of its own, in memory. Nothing that happens in one reaches the other.
+    certificates of its own, in memory. Objects of one are not those of the other; what both
+    reach outside, such as a cloud, is the same.
     """
     records = ClusterRecords(os.environ)
     path = records.folder_of(name) / FILE

@@ -10,6 +10,7 @@ bytes may be of another cluster.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -17,6 +18,7 @@ from functools import partial
 import msgspec
 from msgspec import Struct
 
+from quintant.client.rest import uninterrupted
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.kinds.stored_json import is_document
 from quintant.cluster.apiserver.meta.status import bad_request, method_not_supported
@@ -31,6 +33,8 @@ from quintant.cluster.apiserver.storage.snapshot_file import (
 )
 from quintant.core.clock import Clock, timestamp
 from quintant.version import KUBERNETES
+
+log = logging.getLogger(__name__)
 
 Stopped = Callable[[], AbstractAsyncContextManager[None]]
 PATH = "/quintant/v1/snapshot"
@@ -89,9 +93,23 @@ class ClusterSnapshots(Struct, frozen=True):
         read = partial(read_snapshot, raw)
         info, snapshot = await self.server.offload.run(read, MOST_BYTES)
         async with self.stopped():
-            self.server.restore(snapshot)
-            await self.prepare()
+            # A client that leaves in the middle leaves no half of it.
+            await uninterrupted(self._exchange(snapshot))
         return RestoreResult(info.objects, self.server.store.revision)
+
+    async def _exchange(self, snapshot: Snapshot) -> None:
+        before = self.server.snapshot()
+        try:
+            await self._enter(snapshot)
+        except Exception as error:
+            # Its objects are a stranger's: whatever they break, the cluster goes on without them.
+            await self._enter(before)
+            log.warning("a snapshot was taken back", exc_info=error)
+            raise UnusableSnapshot("no cluster can go on from its objects") from error
+
+    async def _enter(self, snapshot: Snapshot) -> None:
+        self.server.restore(snapshot)
+        await self.prepare()
 
 
 def read_snapshot(raw: bytes) -> tuple[SnapshotInfo, Snapshot]:

@@ -46,6 +46,7 @@ class ServiceNetwork(Struct):
     share: LoopbackShare
     """Where services and node ports are, and nothing else is listened on."""
     _written: dict[str, str] | None = None
+    _restored: bool = False
 
     def environment(self, namespace: str) -> dict[str, str]:
         """What tells a program in a pod of a namespace how names are found.
@@ -74,8 +75,9 @@ class ServiceNetwork(Struct):
 
     async def reconcile(self, request: Request, ctx: KeyContext) -> None:
         """Bring listeners, names and the table in line with one service."""
-        if self._written is None:
+        if not self._restored:
             self._written = await self._restore(ctx.client)
+            self._restored = True
         service = await ctx.client.find(Service, *request)
         slices = await ctx.client.list(
             EndpointSlice, request.namespace, labels={SERVICE_LABEL: request.name}
@@ -90,11 +92,11 @@ class ServiceNetwork(Struct):
             await ctx.client.apply(ConfigMap(metadata=TABLE, data=table))
             self._written = table
 
-    async def _restore(self, client: Client) -> dict[str, str]:
+    async def _restore(self, client: Client) -> dict[str, str] | None:
         """Map ports to where an earlier run of the cluster had them; the table it left."""
         found = await client.find(ConfigMap, TABLE.name, TABLE.namespace, live=True)
         if found is None:
-            return {}
+            return None
         self.proxy.restore(parse_table(found.data))
         return dict(found.data)
 

@@ -103,7 +103,16 @@ class _Shell:
         self._code = 1
 
     def _expanded(self, word: str) -> str:
-        return _VARIABLE.sub(lambda it: self._variables.get(it[1] or it[2], ""), word)
+        expanded = _VARIABLE.sub(self._value, word)
+        if "$" in expanded:
+            raise _Unknown
+        return expanded
+
+    def _value(self, variable: re.Match[str]) -> str:
+        value = self._variables.get(variable[1] or variable[2])
+        if value is None:
+            raise _Unknown
+        return value
 
 
 _COMMANDS: Mapping[str, Callable[[_Shell, list[str]], None]] = {

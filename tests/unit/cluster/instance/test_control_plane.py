@@ -9,17 +9,23 @@ from contextlib import asynccontextmanager
 import pytest
 
 from quintant.cluster.instance.control_plane import ControlPlane
+from quintant.core.errors import ConfigError
 
 
 class Lives:
     """Components that count how often they began and ended."""
 
     def __init__(self) -> None:
-        self.begun = self.ended = 0
+        self.begun = self.ended = self.refused = 0
+        self.refusals = 0
+        """Starts that fail before one succeeds."""
 
     @asynccontextmanager
     async def __call__(self) -> AsyncIterator[None]:
         await asyncio.sleep(1)
+        if self.refused < self.refusals:
+            self.refused += 1
+            raise ExceptionGroup("components", [ConfigError("a webhook does not answer")])
         self.begun += 1
         try:
             yield
@@ -77,3 +83,62 @@ async def test_who_gives_up_leaves_components_at_work(after: float) -> None:
         async with plane.stopped():
             assert not lives.at_work()
         assert lives.at_work()
+
+
+async def test_a_start_that_is_refused_later_is_tried_again_and_ends_nothing() -> None:
+    lives = Lives()
+    plane = ControlPlane(lives)
+    async with plane.running():
+        lives.refusals = 3
+        async with plane.stopped():
+            pass
+        assert (lives.refused, lives.at_work()) == (3, True)
+
+
+async def test_who_stops_it_while_starts_are_refused_finds_nothing_at_work() -> None:
+    lives = Lives()
+    plane = ControlPlane(lives)
+    async with plane.running():
+        lives.refusals = 1000
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(10), plane.stopped():
+                pass
+        async with plane.stopped():
+            assert not lives.at_work()
+            lives.refusals = 0
+        assert lives.at_work()
+
+
+async def test_a_first_start_that_is_refused_is_an_error() -> None:
+    lives = Lives()
+    lives.refusals = 1
+    with pytest.raises(ExceptionGroup):
+        async with ControlPlane(lives).running():
+            pass
+
+
+async def test_components_that_fail_at_work_are_an_error() -> None:
+    broken = asyncio.Event()
+
+    @asynccontextmanager
+    async def components() -> AsyncIterator[None]:
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(fail())
+            yield
+            task.cancel()
+
+    async def fail() -> None:
+        await broken.wait()
+        raise ConfigError("broken")
+
+    plane = ControlPlane(components)
+
+    async def run() -> None:
+        async with plane.running():
+            async with plane.stopped():
+                pass
+            broken.set()
+            await asyncio.sleep(1)
+
+    with pytest.raises(ExceptionGroup):
+        await run()

@@ -11,7 +11,7 @@ import pytest
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
-from quintant.cluster.apiserver.storage.snapshot_file import decode_snapshot
+from quintant.cluster.apiserver.storage.snapshot_file import UnusableSnapshot, decode_snapshot
 from quintant.cluster.instance.snapshots import PATH, ClusterSnapshots, read_snapshot
 from quintant.core.clock import LoopClock
 from testbeds.call_counter import counted_calls
@@ -171,6 +171,26 @@ async def test_what_is_no_whole_snapshot_changes_nothing(change: object, why: st
         await api.create(CMS, config_map("b"))
         assert await events.told() == ("ADDED", "b")
     assert api.server.store.revision == before + 1
+
+
+async def test_what_no_cluster_can_go_on_from_is_taken_back() -> None:
+    made = server(rbac=True)
+    made.tokens.add("root", admin("root"))
+    api, failures = Api(made, "root"), [KeyError("spec")]
+
+    async def prepare() -> None:
+        if failures:
+            raise failures.pop()
+
+    snapshots = ClusterSnapshots(made, LoopClock(), "dev", nullcontext, prepare)
+    await api.create(CMS, config_map("a", {"state": "before"}))
+    raw = await snapshots.save()
+    await api.merge(f"{CMS}/a", {"data": {"state": "now"}})
+
+    with pytest.raises(UnusableSnapshot):
+        await snapshots.restore(raw)
+
+    assert (await api.get(f"{CMS}/a"))["data"] == {"state": "now"}
 
 
 async def test_other_methods_are_refused() -> None:

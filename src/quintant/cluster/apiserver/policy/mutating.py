@@ -87,7 +87,7 @@ class MutatingPolicies:
 
     def concern(self, kind: Kind, sub: str, operation: str) -> bool:
         """Whether any policy can cover an operation; what is deleted has nothing to mutate."""
-        return operation != DELETE and bool(self._matcher.source.matching(kind, sub, operation))
+        return operation != DELETE and self._matcher.source.matching(kind, sub, operation) != ()
 
     async def admit(self, attributes: Attributes, revise: Revise) -> PolicyRound:
         """The change after all policies that are due; StatusError if one refuses it."""

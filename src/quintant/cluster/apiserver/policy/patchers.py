@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster.apiserver.golang.json import copy_json
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.patch.json_patch import (
     InapplicableOperation,
@@ -142,11 +143,13 @@ def _atomics(path: str, value: Any, schema: MergeSchema) -> Iterator[str]:
 def _apply_json_patch(value: Any, obj: JsonObject) -> JsonObject:
     operations = [_operation(each.value) for each in value]
     try:
-        changed: JsonObject = apply_operations(_copy(obj), operations)
+        changed: JsonObject = apply_operations(copy_json(obj), operations)
     except InapplicableOperation as error:
         if error.operation.get("op") == "test":
             return obj
         raise MutationError(f"JSON Patch: {inapplicable(error.operation)}") from None
+    if not isinstance(changed, dict):
+        raise MutationError("JSON Patch: what it leaves is no object")
     return changed
 
 
@@ -174,8 +177,3 @@ def _json(value: Any) -> Any:
         return json_value(value)
     except ValueError as error:
         raise MutationError(str(error)) from None
-
-
-def _copy(obj: JsonObject) -> JsonObject:
-    copied: JsonObject = msgspec.json.decode(msgspec.json.encode(obj))
-    return copied

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.golang.json import copy_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.meta.types import JsonObject
@@ -33,7 +34,7 @@ class MutatingAdmission(msgspec.Struct, frozen=True):
         self, matched: Sequence[MatchedWebhook], kind: Kind, sub: str, operation: str
     ) -> bool:
         """Whether a policy or one of the webhooks may mutate what an operation writes."""
-        return bool(matched) or self.policies.concern(kind, sub, operation)
+        return True if matched else self.policies.concern(kind, sub, operation)
 
     async def admit(
         self,
@@ -58,6 +59,6 @@ class MutatingAdmission(msgspec.Struct, frozen=True):
 
 
 def _completed(attributes: Attributes, obj: JsonObject, plugins: Plugins) -> Attributes:
-    completed: JsonObject = msgspec.json.decode(msgspec.json.encode(obj))
+    completed = copy_json(obj)
     plugins(completed)
     return attributes if completed == obj else replace(attributes, obj=completed)

@@ -1,8 +1,8 @@
 """TypeChecker: expressions of a policy that cannot fit the objects it is about.
 
 A policy is taken as it is; who wrote it reads of such expressions in its status. Rules with
-wildcards are about everything, so nothing is known of their objects. CEL is loaded with the first
-policy.
+wildcards are about everything, so nothing is known of their objects. Others wait for the check, so
+a policy with very many expressions and kinds is not checked. CEL is loaded with the first policy.
 """
 
 from __future__ import annotations
@@ -21,23 +21,35 @@ if TYPE_CHECKING:
 
 MOST_TYPES = 10
 """Kinds that a policy is checked for."""
+MOST_COMPILATIONS = 500
+"""Expressions, once for every kind, of a policy that is checked: some tens of milliseconds."""
 _EXPRESSIONS = ("expression", "messageExpression")
 _COMPILATION = "compilation failed: "
 
 
 def check_policy(catalog: Catalog, spec: JsonObject) -> list[JsonObject]:
     """The warnings about a policy's validations, as its status has them."""
-    kinds = kinds_to_check(catalog, spec)
-    params = _params_kind(catalog, spec)
-    warnings: list[JsonObject] = []
+    kinds, expressions = kinds_to_check(catalog, spec), dict(_expressions(spec))
+    params, variables = _params_kind(catalog, spec), len(spec.get("variables") or ())
+    if len(kinds) * (len(expressions) + variables) > MOST_COMPILATIONS:
+        return []
+    issues: dict[str, list[str]] = {}
+    for kind in kinds:
+        for path, issue in _issues(kind, params, spec, expressions):
+            issues.setdefault(path, []).append(issue)
+    return [
+        {"fieldRef": path, "warning": "\n".join(issues[path])}
+        for path in expressions
+        if path in issues
+    ]
+
+
+def _expressions(spec: JsonObject) -> Iterator[tuple[str, str]]:
+    """The expressions of validations, each with its path."""
     for at, validation in enumerate(spec.get("validations") or ()):
         for name in _EXPRESSIONS:
-            text = validation.get(name) or ""
-            issues = [] if not text else list(_issues(kinds, params, spec, text))
-            if issues:
-                path = f"spec.validations[{at}].{name}"
-                warnings.append({"fieldRef": path, "warning": "\n".join(issues)})
-    return warnings
+            if text := validation.get(name):
+                yield f"spec.validations[{at}].{name}", text
 
 
 def kinds_to_check(catalog: Catalog, spec: JsonObject) -> list[Kind]:
@@ -75,19 +87,20 @@ def _params_kind(catalog: Catalog, spec: JsonObject) -> Kind | None:
 
 
 def _issues(
-    kinds: Sequence[Kind], params: Kind | None, spec: JsonObject, expression: str
-) -> Iterator[str]:
+    kind: Kind, params: Kind | None, spec: JsonObject, expressions: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with expressions for objects of one kind, by path."""
     from quintant.cluster.apiserver.cel import Uncompilable
 
-    for kind in kinds:
-        compiler = PolicyCompiler(params=has_params(spec), known=_types(kind, params))
-        _compile_variables(compiler, spec)
+    compiler = PolicyCompiler(params=has_params(spec), known=_types(kind, params))
+    _compile_variables(compiler, spec)
+    resource = kind.resource
+    what = f"{resource.group}/{resource.version}, Kind={resource.kind}"
+    for path, expression in expressions.items():
         try:
             compiler.compile(expression)
         except Uncompilable as error:
-            resource = kind.resource
-            what = f"{resource.group}/{resource.version}, Kind={resource.kind}"
-            yield f"{what}: {str(error).removeprefix(_COMPILATION)}\n"
+            yield path, f"{what}: {str(error).removeprefix(_COMPILATION)}\n"
 
 
 def _types(kind: Kind, params: Kind | None) -> Mapping[str, CelType]:

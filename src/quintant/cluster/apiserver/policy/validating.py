@@ -66,7 +66,7 @@ class ValidatingPolicies:
 
     def concern(self, kind: Kind, sub: str, operation: str) -> bool:
         """Whether any policy can cover an operation."""
-        return bool(self._matcher.source.matching(kind, sub, operation))
+        return self._matcher.source.matching(kind, sub, operation) != ()
 
     async def validate(self, attributes: Attributes, size: int = 0) -> tuple[str, ...]:
         """What policies warn of; StatusError if one refuses a change of so many bytes."""

@@ -40,6 +40,7 @@ from quintant.cluster.apiserver.handlers.subresources import is_connect, is_log_
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.meta.request_info import RequestInfo, request_info
 from quintant.cluster.apiserver.meta.status import (
+    REQUEST_LIMIT,
     StatusError,
     bad_request,
     internal_error,
@@ -235,10 +236,12 @@ class ApiServer:
         self, call: ApiRequest, request_info: RequestInfo, user: User, receive: Receive | None
     ) -> Answer:
         self._access.authorize(user, authorization_attributes(call, request_info))
-        self.mux.authorize(user, request_info)
+        if not request_info.resource:
+            self.mux.authorize(user, request_info)
         if receive is not None:
             call = replace(call, body=await receive())
-        if len(call.body or b"") > self.mux.max_request_body_bytes(call.path):
+        size = len(call.body or b"")
+        if size > REQUEST_LIMIT and size > self.mux.max_request_body_bytes(call.path):
             raise request_entity_too_large()
         answer = await self._found(call, request_info, user)
         if isinstance(answer, ListStream):
@@ -248,9 +251,9 @@ class ApiServer:
         return answer
 
     async def _found(self, call: ApiRequest, request_info: RequestInfo, user: User) -> Answer:
-        if (handler := self.mux.handler(call.path)) is not None:
-            return await handler(call)
         if not request_info.resource:
+            if (handler := self.mux.handler(call.path)) is not None:
+                return await handler(call)
             return await discover(self.catalog, call, self.offload)
         kind = kind_of(self.catalog, request_info)
         refuse_websocket(call, request_info)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from quintant.cluster.apiserver.policy.type_checking import MOST_COMPILATIONS
 from unit.cluster.api import CRDS, Api, JsonObject, server
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
@@ -87,6 +88,11 @@ async def test_what_a_definition_declares_is_known(client: Api) -> None:
 
 async def test_what_is_about_everything_is_not_checked(client: Api) -> None:
     status = await checked(client, "object.none == 1", resources="*", group="*")
+    assert status == {"observedGeneration": 1, "typeChecking": {}}
+
+
+async def test_a_policy_that_would_take_long_is_not_checked(client: Api) -> None:
+    status = await checked(client, "object.nowhere > 1", *["true"] * MOST_COMPILATIONS)
     assert status == {"observedGeneration": 1, "typeChecking": {}}
 
 
