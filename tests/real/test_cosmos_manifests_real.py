@@ -12,7 +12,7 @@ import json
 import os
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -33,7 +33,7 @@ from quintant.api.rbac import RoleBinding
 from quintant.api.snapshot import VolumeSnapshot
 from quintant.client.config.user import Impersonate
 from quintant.client.http.transport import HttpTransport
-from quintant.core.errors import BadRequest
+from quintant.core.errors import BadRequest, NotFound
 from quintant.core.object import K, Object, ObjectMeta, replace
 from quintant.core.resource import resource_of
 from quintant.operators import OPERATORS
@@ -137,12 +137,25 @@ async def reasons(client: Client, wanted: set[str]) -> None:
             await asyncio.sleep(0.1)
 
 
+async def listed(client: Client) -> None:
+    """Wait until the server lists every kind of the definitions that were just installed."""
+    resources = [resource_of(kind) for kind in (ScheduledVolumeSnapshot, StatefulJob)]
+    wanted, found = {each.kind for each in resources}, set[str]()
+    async with patience.within(30):
+        while not wanted <= found:
+            await asyncio.sleep(0.1)
+            with suppress(NotFound):
+                reply = await client.raw("GET", f"/apis/{resources[0].api_version}")
+                found = {each["kind"] for each in msgspec.json.decode(reply)["resources"]}
+
+
 async def test_every_manifest_gives_exactly_its_objects_and_no_right_is_missing(
     account: HttpTransport, client: Client
 ) -> None:
     (installed,) = await client.list(Deployment, PROGRAM.namespace, live=True)
     assert installed.metadata.name == PROGRAM.name
     await client.apply(Namespace(metadata=ObjectMeta(name=NAMESPACE)))
+    await listed(client)
     apply = Applier(client.rest, "user", NAMESPACE).apply
     manager = Manager(PROGRAM.name)
     controllers(manager)
