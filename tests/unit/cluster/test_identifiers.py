@@ -58,7 +58,6 @@ OURS = {
     "kubelet/running.py",
     "kubelet/volume/claim_sizes.py",
     "kubelet/volume/rootfs.py",
-    "kubeproxy/port_table.py",
     "kubeproxy/ports.py",
     "simulated/component.py",
     "simulated/fleet.py",

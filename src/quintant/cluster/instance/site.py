@@ -1,4 +1,4 @@
-"""A server that answers, and what is made around it: node, components, snapshots.
+"""A kube-apiserver that answers, and what is made around it: node, components, snapshots.
 
 Between a configuration and the cluster that comes of it (quintant.cluster.instance.cluster). What a
 cluster does not have is not loaded.

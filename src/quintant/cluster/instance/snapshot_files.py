@@ -1,4 +1,4 @@
-"""The snapshots of a user: files by name, which outlive clusters and the machine's next start.
+"""Snapshots of a user, as etcd has files of them: they outlive clusters and the next start.
 
     $XDG_DATA_HOME/quintant/snapshots/NAME.snapshot
 

@@ -1,4 +1,4 @@
-"""The table of mapped ports: a text for people, which the next start of a kept cluster reads again.
+"""kube-proxy: the table of mapped ports, for people, and for the next start of a kept cluster.
 
 Of each service it has a line per port: as it is written in the service, and where it is. Pure.
 Whoever may write ConfigMaps may have written it: a line that is none, or names another address than

@@ -1,4 +1,4 @@
-"""validatingadmissionpolicystatus.Controller: what type checking says of a validating policy.
+"""pkg/controller/validatingadmissionpolicystatus: what type checking says of a validating policy.
 
 Done at once, as part of the write that changed a policy, where a real cluster has a controller for
 it.

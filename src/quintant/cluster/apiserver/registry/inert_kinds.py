@@ -1,4 +1,4 @@
-"""Kinds that are stored and inert: no program of the embedded cluster acts on them.
+"""Kinds that kube-apiserver stores, and that no program of the embedded cluster acts on.
 
 They are accepted, validated, listed and watched as by a real server. Documents and the help of
 `quintant up` are made from this table, or compared with it.
