@@ -11,9 +11,10 @@ from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from quintant.client.api_time import add_api_time
+from quintant.client.fence import Fence
 from quintant.client.retry import NO_ANSWER, RetryObserver
 from quintant.client.transport import JSON, ApiRequest, ApiResponse, Transport
 from quintant.core import codec
@@ -78,6 +79,10 @@ class Rest(Struct, frozen=True):
 
     A leader's writes must end before a standby may claim its lease.
     """
+    fence: Fence | None = None
+    """Refuses writes in the step in which they would leave; None lets all of them pass."""
+    write_query: Mapping[str, str] = field(default_factory=dict)
+    """What the query of every write says beside its own."""
 
     async def get(self, kind: type[K], key: Request) -> K:
         """Read one object from the server."""
@@ -125,8 +130,7 @@ class Rest(Struct, frozen=True):
         resource, meta = resource_of(type(obj)), obj.metadata
         path = resource.path(_placed(resource, meta.name or meta.generate_name, meta.namespace))
         body = codec.encode_object(obj)
-        call = ApiRequest("POST", path, query, _BODIES[JSON], body, self.write_timeout)
-        return (await self.send(call)).body
+        return (await self.send(self.write_call("POST", path, query, _BODIES[JSON], body))).body
 
     async def patch(
         self,
@@ -138,22 +142,16 @@ class Rest(Struct, frozen=True):
         query: Mapping[str, str],
     ) -> bytes:
         """PATCH an object or a subresource; returns the stored form, undecoded."""
-        call = ApiRequest(
-            "PATCH",
-            object_path(resource_of(kind), key, sub),
-            query,
-            _BODIES[patch.kind],
-            patch.body,
-            self.write_timeout,
-            idempotent=patch.idempotent,
+        path = object_path(resource_of(kind), key, sub)
+        call = self.write_call(
+            "PATCH", path, query, _BODIES[patch.kind], patch.body, patch.idempotent
         )
         return (await self.send(call)).body
 
     async def delete(self, kind: type[Object], key: Request, options: Mapping[str, Any]) -> bytes:
         """DELETE an object; returns what the server says of it, undecoded."""
         path = object_path(resource_of(kind), key)
-        body = codec.encode(options)
-        call = ApiRequest("DELETE", path, {}, _BODIES[JSON], body, self.write_timeout)
+        call = self.write_call("DELETE", path, {}, _BODIES[JSON], codec.encode(options))
         return (await self.send(call)).body
 
     async def delete_all(
@@ -163,7 +161,21 @@ class Rest(Struct, frozen=True):
         resource = resource_of(kind)
         path = resource.path(_placed(resource, "objects", namespace))
         data = codec.encode(body)
-        await self.send(ApiRequest("DELETE", path, query, _BODIES[JSON], data, self.write_timeout))
+        await self.send(self.write_call("DELETE", path, query, _BODIES[JSON], data))
+
+    def write_call(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        headers: Mapping[str, str],
+        body: bytes | None,
+        idempotent: bool = False,
+    ) -> ApiRequest:
+        """A request that writes: with the limit of time, and the fence, that all writes have."""
+        whole = {**query, **self.write_query}
+        limit, fence = self.write_timeout, self.fence
+        return ApiRequest(method, path, whole, headers, body, limit, idempotent, fence)
 
     async def send(self, call: ApiRequest) -> ApiResponse:
         """Send any request; anything but a 2xx answer is raised."""

@@ -5,7 +5,7 @@ What a write to it changes in the object itself shows in a cache when the watch 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -25,7 +25,6 @@ class Subresource(Struct, frozen=True):
     name: str
     query: Mapping[str, str]
     """What every write of the client says of itself: its field manager, a dry run."""
-    fence: Callable[[], None]
 
     async def get(self) -> dict[str, Any]:
         """Read it."""
@@ -40,10 +39,8 @@ class Subresource(Struct, frozen=True):
         return await self._write("POST", body, JSON)
 
     async def _write(self, method: str, body: Mapping[str, Any], kind: str) -> dict[str, Any]:
-        self.fence()
-        headers = {"accept": JSON, "content-type": kind}
-        data, limit = codec.encode(body), self.rest.write_timeout
-        call = ApiRequest(method, self._path(), self.query, headers, data, limit)
+        headers, data = {"accept": JSON, "content-type": kind}, codec.encode(body)
+        call = self.rest.write_call(method, self._path(), self.query, headers, data)
         return await uninterrupted(self._send(call))
 
     async def _send(self, call: ApiRequest) -> dict[str, Any]:

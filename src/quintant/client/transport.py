@@ -7,7 +7,7 @@ either. Nothing above this module knows which.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,6 +32,8 @@ class ApiRequest(Struct, frozen=True):
     """Seconds for the whole answer; None lets the transport decide. Streams have no limit."""
     idempotent: bool = False
     """A PATCH that does no harm when sent twice; GET and DELETE never do."""
+    fence: Callable[[ApiRequest], None] | None = None
+    """Asked in the step that hands the bytes over, on every try; what it raises is raised."""
 
     @property
     def target(self) -> str:
@@ -64,10 +66,16 @@ class ApiStream(Struct, frozen=True):
 
 
 class Transport(Protocol):
-    """A way to an API server."""
+    """A way to an API server.
+
+    One that hands requests over itself, and to no other transport, asks `call.fence` right before.
+    """
 
     async def request(self, call: ApiRequest) -> ApiResponse:
-        """Send and wait for the whole answer, whatever its status. Raises TransportError only."""
+        """Send and wait for the whole answer, whatever its status.
+
+        Raises TransportError, and what the fence of the call raises.
+        """
 
     def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:
         """Send and read the answer as it comes; leaving the context closes the connection."""
@@ -92,6 +100,8 @@ class InProcessTransport:
     token: str = ""
 
     async def request(self, call: ApiRequest) -> ApiResponse:
+        if call.fence is not None:
+            call.fence(call)
         return await self.handler.request(self._signed(call))
 
     def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:

@@ -7,9 +7,12 @@ loop moves them all. What the loop cannot give, the wall clock and randomness, c
 from __future__ import annotations
 
 import random
+import time
 from asyncio import get_running_loop
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 # The bits of a uuid4 that say so (RFC 9562), and all the others.
@@ -17,6 +20,12 @@ UUID4 = 0x00000000_0000_4000_8000_000000000000
 UUID4_FREE = 0xFFFFFFFF_FFFF_0FFF_3FFF_FFFFFFFFFFFF
 MOST_AHEAD_SECONDS = 100 * 365 * 86_400.0
 MOST_SPAN_SECONDS = 1000 * 365 * 86_400.0
+
+Boottime = Callable[[], float]
+"""Seconds on a clock that goes on while the machine sleeps; only differences mean anything."""
+system_boottime: Boottime = partial(
+    time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+)
 
 
 class Clock(Protocol):

@@ -55,10 +55,9 @@ async def remote_client(
     patient = with_retries(transport, near.random, observer=counts)
     try:
         yield Client(
-            Rest(BoundedTransport(patient, limits), counts, limits.answer),
+            Rest(BoundedTransport(patient, limits), counts, limits.answer, near.rest.fence),
             None,
             near.manager,
-            near.fence,
             random=near.random,
             most_pages=limits.pages,
         )

@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as struct_replace
 
+from quintant.client.transport import ApiRequest
 from quintant.core.errors import ConfigError, NotFound, NotLeader
 from quintant.core.object import Metadata
 from quintant.testing.loop import advance, settle
@@ -61,10 +63,11 @@ async def test_a_dry_run_writes_no_subresource(testbed: ClientTestbed) -> None:
 
 
 async def test_a_subresource_passes_the_fence(testbed: ClientTestbed) -> None:
-    def fence() -> None:
+    def fence(_: ApiRequest | None = None) -> None:
         raise NotLeader
 
-    scale = replace(testbed.client, fence=fence).subresource(ship("a"), "scale")
+    fenced = struct_replace(testbed.client.rest, fence=fence)
+    scale = replace(testbed.client, rest=fenced).subresource(ship("a"), "scale")
 
     for write in (scale.patch, scale.post):
         with pytest.raises(NotLeader):

@@ -104,6 +104,8 @@ class ScriptedTransport:
         return self._asked.empty()
 
     async def request(self, call: ApiRequest) -> ApiResponse:
+        if call.fence is not None:
+            call.fence(call)
         async with self._opened(call) as asked:
             return await asked.reply
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -12,8 +12,9 @@ from aiohttp import web
 
 from quintant.api.core import ConfigMap, Node
 from quintant.client.config.config import Config
+from quintant.client.fence import Fence
 from quintant.client.rest import Rest
-from quintant.client.transport import InProcessTransport
+from quintant.client.transport import ApiRequest, InProcessTransport
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock, Random
 from quintant.core.errors import ApiError, ConnectError, NotLeader, TransportError
@@ -43,11 +44,11 @@ def kubeconfig(port: int, host: str) -> Config:
     return Config.from_bytes(json.dumps(document).encode(), environ={})
 
 
-def near(metrics: Metrics | None = None, fence: Callable[[], None] = lambda: None) -> Client:
+def near(metrics: Metrics | None = None, fence: Fence | None = None) -> Client:
     """The client of our own cluster."""
     transport = InProcessTransport(ApiServer(clock=LoopClock(), random=Random(0)))
     counts = metrics.rest("kubernetes") if metrics else None
-    return Client(Rest(transport, counts), None, "infra", fence)
+    return Client(Rest(transport, counts, fence=fence), None, "infra")
 
 
 def answering(body: object) -> Answer:
@@ -135,7 +136,7 @@ async def test_named_server_is_reached_at_any_of_its_addresses() -> None:
 
 
 async def test_who_may_no_longer_write_at_home_writes_nowhere() -> None:
-    def lost() -> None:
+    def lost(_: ApiRequest | None = None) -> None:
         raise NotLeader("the lease is gone")
 
     async with bounded(answering(NODE), near(fence=lost)) as (target, api):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from msgspec import Struct
@@ -96,6 +96,8 @@ class HttpTransport(Authenticated):
         seconds = self._limits.answer if call.timeout is None else call.timeout
         connection = pool.take(began)
         if connection is not None:
+            if call.fence is not None:
+                _pass(call.fence, call, connection)
             try:
                 answer = await connection.request(call.method, data, most=most, seconds=seconds)
             except ConnectionBroken as error:
@@ -107,6 +109,8 @@ class HttpTransport(Authenticated):
                 return answer
         connection = await self._dial(pool, seconds * CONNECT_SHARE)
         left = began + seconds - monotonic()
+        if call.fence is not None:
+            _pass(call.fence, call, connection)
         answer = await connection.request(call.method, data, most=most, seconds=left)
         pool.keep(connection)
         return answer
@@ -161,6 +165,17 @@ class HttpTransport(Authenticated):
         if pool is not None:
             pool.retire()
         return self._pool
+
+
+def _pass(
+    fence: Callable[[ApiRequest], None], call: ApiRequest, connection: ClientConnection
+) -> None:
+    """Let the fence refuse a call, in the step in which `connection` would have its bytes."""
+    try:
+        fence(call)
+    except BaseException:
+        connection.close()
+        raise
 
 
 async def _chunks(connection: ClientConnection, call: ApiRequest) -> AsyncIterator[bytes]:

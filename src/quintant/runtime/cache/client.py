@@ -2,13 +2,13 @@
 
 Reads are those of `Reader`. Writes are create, server-side apply, patch with a precondition, status
 and delete; there is no PUT, because a typed object holds only the fields it models. Each write
-passes the fence (leadership), is not torn by cancellation once it has been sent, and is visible to
-reads when it returns.
+passes the fence (leadership) in the step in which it leaves, is not torn by cancellation once it
+has been sent, and is visible to reads when it returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import parse_qsl
@@ -34,18 +34,12 @@ MANAGER = "quintant"
 Validation = Literal["Ignore", "Warn", "Strict"]
 
 
-def unfenced() -> None:
-    """The fence of a client that needs no leadership."""
-
-
 @dataclass(frozen=True, slots=True)
 class Client(Reader):
     """Typed access to the API server, for one field manager."""
 
     manager: str = MANAGER
     """The field manager of every write: the controller's name, and stable for ever."""
-    fence: Callable[[], None] = unfenced
-    """Raises NotLeader when this process may no longer write."""
     dry_run: bool = False
     """Whether the server is to try every write and to keep none."""
     validation: Validation | None = None
@@ -54,13 +48,20 @@ class Client(Reader):
     undeclared: UndeclaredFields = field(default_factory=UndeclaredFields, kw_only=True)
     """What is left out of statuses, because the installed definition does not have it."""
 
+    def fence(self) -> None:
+        """Raise NotLeader when this process may no longer write.
+
+        Every write passes the fence by itself; ask it before a change to something outside.
+        """
+        if self.rest.fence is not None:
+            self.rest.fence()
+
     def with_field_manager(self, manager: str) -> Client:
         """The same client, writing as another field manager."""
         return replace(self, manager=manager, applied=ApplyCache())
 
     async def create(self, obj: K) -> K:
         """Create an object; AlreadyExists if its name is taken."""
-        self.fence()
         return await uninterrupted(self._create(obj))
 
     async def apply(self, obj: K, *, force: bool = True) -> K:
@@ -71,7 +72,6 @@ class Client(Reader):
         changed since. An object with a uid is applied to that very object: Conflict if it is gone,
         Invalid if it was replaced.
         """
-        self.fence()
         body = apply_body(obj)
         known = self._known(obj)
         if known is not None and self._is_there(known, body):
@@ -83,7 +83,6 @@ class Client(Reader):
 
         With `sub="status"` it goes to the subresource, which takes nothing but the status.
         """
-        self.fence()
         change = make_merge_patch(new, since)
         if not change:
             return new
@@ -98,7 +97,6 @@ class Client(Reader):
         is enough, where the kind lets a status change metadata, as pods do: nobody changes a spec
         that way. Nothing is sent if they are so already.
         """
-        self.fence()
         known = self._known(obj)
         if known is not None and all(
             known.metadata.annotations.get(key) == value for key, value in annotations.items()
@@ -115,7 +113,6 @@ class Client(Reader):
         Only the fields set here are owned, so several controllers can each own theirs. Fields that
         the installed definition does not have are left out.
         """
-        self.fence()
         kind, resource = type(obj), resource_of(type(obj))
         if not resource.status:
             raise ConfigError(
@@ -140,7 +137,6 @@ class Client(Reader):
 
         It needs no typed object, so it works on one that does not fit its type.
         """
-        self.fence()
         key, patch = Request(meta.name, meta.namespace), Patch(JSON_PATCH, codec.encode(operations))
         await uninterrupted(self._amend(kind, key, patch))
 
@@ -159,7 +155,6 @@ class Client(Reader):
         read. `foreground` deletes its dependants first, `orphan` none of them. `grace` is what a
         pod gets instead of its own grace period, in seconds: with 0 it is gone at once.
         """
-        self.fence()
         meta = obj.metadata
         preconditions = {"uid": meta.uid} if meta.uid else {}
         if unchanged:
@@ -186,14 +181,13 @@ class Client(Reader):
 
         Caches show it when the watch brings it. It needs the verb deletecollection.
         """
-        self.fence()
         scope = WatchScope(kind, namespace, labels or {}, fields or {})
         options = {"propagationPolicy": "Background", **self._dry()}
         await uninterrupted(self.rest.delete_all(kind, namespace, scope.query, options))
 
     def subresource(self, obj: Object, name: str) -> Subresource:
         """A subresource of an object, such as "scale", as plain data."""
-        return Subresource(self.rest, obj, name, self._query(), self.fence)
+        return Subresource(self.rest, obj, name, self._query())
 
     async def raw(
         self,
@@ -208,10 +202,9 @@ class Client(Reader):
         query, headers = dict(parse_qsl(given, keep_blank_values=True)), headers or {}
         if method in ("GET", "HEAD"):
             return (await self.rest.send(ApiRequest(method, path, query, headers))).body
-        self.fence()
         if self.dry_run:
             query["dryRun"] = "All"
-        call = ApiRequest(method, path, query, headers, body, self.rest.write_timeout)
+        call = self.rest.write_call(method, path, query, headers, body)
         return (await uninterrupted(self.rest.send(call))).body
 
     # What follows runs to its end even if the caller is cancelled: the write, and its mark in the

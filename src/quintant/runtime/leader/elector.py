@@ -17,9 +17,11 @@ from enum import Enum, auto
 from typing import Any, NoReturn
 
 from quintant.api.coordination import Lease, LeaseSpec
+from quintant.client.fence import LastRenewal
 from quintant.client.rest import MERGE, Patch, Rest
+from quintant.client.transport import ApiRequest
 from quintant.core import codec
-from quintant.core.clock import Clock, Random, monotonic
+from quintant.core.clock import Boottime, Clock, Random, monotonic
 from quintant.core.deadline import bounded
 from quintant.core.errors import (
     AlreadyExists,
@@ -83,12 +85,13 @@ class Elector:
         clock: Clock,
         random: Random,
         metrics: LeaderMetrics,
+        boottime: Boottime = monotonic,
     ) -> None:
         self.election = election
         self.state = ElectorState.STANDBY
         self._rest, self._clock, self._random, self._metrics = rest, clock, random, metrics
         self._observed_record: ObservedLease | None = None
-        self._renewed = 0.0
+        self._renewal = LastRenewal(clock, boottime, election.renew_deadline)
         self._complaint = ""
         self._retry_at = 0.0
         """Loop time before which the server does not want to be asked."""
@@ -110,14 +113,14 @@ class Elector:
         """Return once this replica leads."""
         await self._elected.wait()
 
-    def fence(self) -> None:
+    def fence(self, _: ApiRequest | None = None, /) -> None:
         """Let a write pass; NotLeader once it might meet another leader's."""
-        if self.state is not ElectorState.LEADING or self._left() < 0:
+        if self.state is not ElectorState.LEADING or self._renewal.has_expired():
             raise NotLeader(f"{self.election.identity} does not hold lease {self.election.name}")
 
     def renewal_age(self) -> float:
         """Seconds since the last renewal began, for a leader; 0 for any other."""
-        return monotonic() - self._renewed if self.state is ElectorState.LEADING else 0.0
+        return self._renewal.age() if self.state is ElectorState.LEADING else 0.0
 
     async def release(self) -> None:
         """Give the lease back, so that a standby need not wait; call it after the last write."""
@@ -137,8 +140,8 @@ class Elector:
         self._metrics.leading(state is ElectorState.LEADING)
 
     def _left(self) -> float:
-        """Seconds until the leader must stop writing."""
-        return self._renewed + self.election.renew_deadline - monotonic()
+        """Seconds until the leader gives up."""
+        return self._renewal.began[0] + self.election.renew_deadline - monotonic()
 
     def _patience(self) -> float:
         """Seconds until a standby looks again: at the next retry, or when the lease runs out."""
@@ -169,10 +172,10 @@ class Elector:
 
     async def _attempt(self, work: Coroutine[Any, Any, bool], limit: float) -> bool:
         """Whether the lease is ours after `work`; the claim counts from before it began."""
-        began = monotonic()
+        began = self._renewal.moment()
         held = await self._bounded(work, limit)
         if held:
-            self._renewed = began
+            self._renewal.renewed(began)
         return held
 
     async def _bounded(self, work: Coroutine[Any, Any, bool], limit: float) -> bool:

@@ -16,13 +16,16 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from quintant.client.fence import write_query
 from quintant.client.rest import Rest
 from quintant.client.retry import RetryObserver, with_retries
 from quintant.client.token_bucket import TokenBucket
 from quintant.client.transport import Transport
 from quintant.core.clock import monotonic
 from quintant.runtime.cache.caches import Caches
-from quintant.runtime.cache.client import Client, unfenced
+from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.blocking_keys import RunningReconcile
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
@@ -72,7 +75,8 @@ class Engine:
         counts = self.metrics.rest("kubernetes")
         self.elector = self._new_elector() if settings.leader_elect else None
         limit = self.elector.election.write_timeout if self.elector else None
-        rest = Rest(self._retrying_transport(counts), counts, limit)
+        query = write_query(limit) if limit is not None else {}
+        rest = Rest(self._retrying_transport(counts), counts, limit, write_query=query)
         self.caches = Caches(
             rest,
             random,
@@ -80,8 +84,8 @@ class Engine:
             metrics=self.metrics,
             timers=settings.watch,
         )
-        fence = self.elector.fence if self.elector else unfenced
-        self.client = Client(rest, self.caches, settings.name, fence, random=random, clock=clock)
+        fenced = replace(rest, fence=self.elector.fence) if self.elector else rest
+        self.client = Client(fenced, self.caches, settings.name, random=random, clock=clock)
         self.caches.managers.add(settings.name)
         self.recorder = Recorder(
             rest,
@@ -245,6 +249,7 @@ class Engine:
             clock=environment.clock,
             random=environment.random,
             metrics=self.metrics.leader(settings.name),
+            boottime=environment.boottime,
         )
 
     def _declare_checks(self) -> None:

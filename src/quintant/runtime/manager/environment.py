@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from quintant.client.transport import Transport
-from quintant.core.clock import Clock, Random, SystemClock
+from quintant.core.clock import (
+    Boottime,
+    Clock,
+    Random,
+    SystemClock,
+    monotonic,
+    system_boottime,
+)
 from quintant.runtime.observe.tracing import Tracer
 
 if TYPE_CHECKING:
@@ -29,6 +36,8 @@ class Environment(Struct, frozen=True):
     """Where the process itself lives: its lease, unless the manager says otherwise."""
     listen: bool = False
     """Whether probes, metrics and webhooks open their ports."""
+    boottime: Boottime = monotonic
+    """Seconds that go on while the machine sleeps; the loop's do where time is virtual."""
     tracer: Tracer | None = None
     """Who makes spans of reconciles and requests; None makes none."""
 
@@ -55,4 +64,10 @@ def production_environment(config: Config | None = None, *, service: str) -> Env
         from quintant.runtime.observe.otel import tracer_from
 
         tracer = tracer_from(os.environ, service)
-    return Environment(HttpTransport(found), namespace=found.namespace, listen=True, tracer=tracer)
+    return Environment(
+        HttpTransport(found),
+        namespace=found.namespace,
+        listen=True,
+        boottime=system_boottime,
+        tracer=tracer,
+    )

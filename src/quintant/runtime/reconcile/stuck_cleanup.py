@@ -138,7 +138,6 @@ class StuckCleanups:
         # A manager of its own: the controller's next status must not take the condition away.
         query = {"fieldManager": f"{self._client.manager}-cleanup", **query}
         key = Request(meta.name, meta.namespace)
-        self._client.fence()
         await self._client.rest.patch(kind, key, patch, sub="status", query=query)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
+
 from quintant.api.admission import ServiceReference
 from quintant.core.clock import Clock
 from quintant.core.errors import ConfigError
@@ -40,7 +42,8 @@ def build_webhook_server(
     source: CertificateSource | None = None
     restore: Restore | None = None
     # Every replica answers reviews, leader or not, so this client has no fence.
-    unfenced = Client(client.rest, manager=f"{settings.name}-webhooks")
+    rest = replace(client.rest, fence=None)
+    unfenced = Client(rest, manager=f"{settings.name}-webhooks")
     if settings.webhook_url:
         source = _laptop(webhooks, settings.webhook_url, unfenced, clock)
         restore = address_restorer(webhooks, unfenced)

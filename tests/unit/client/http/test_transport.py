@@ -25,6 +25,7 @@ from quintant.core.errors import (
     ConfigError,
     ConnectError,
     DeadlineExceeded,
+    NotLeader,
     StreamStalled,
     TransportError,
 )
@@ -266,6 +267,42 @@ async def test_rotated_token_is_picked_up_within_the_request(tmp_path: Path) -> 
         async with http.stream(GET) as stream:
             assert stream.status == 200
         assert len(api.seen) == 5
+
+
+async def test_fence_is_asked_when_the_connection_stands_and_again_after_a_refused_token(
+    tmp_path: Path,
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("one")
+    valid, asked = {"Bearer one"}, list[int]()
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(status=200 if request.headers["authorization"] in valid else 401)
+
+    async with (
+        serving(answer, TLS) as api,
+        transport(api.config(user=AuthInfo(token_file=token))) as http,
+    ):
+        fenced = replace(GET, method="DELETE", fence=lambda _: asked.append(len(api.seen)))
+        assert (await http.request(fenced)).status == 200
+        token.write_text("two-")
+        valid.clear()
+        valid.add("Bearer two-")
+        assert (await http.request(fenced)).status == 200
+
+    assert asked == [0, 1, 2]
+
+
+async def test_what_the_fence_refuses_is_not_sent_and_later_requests_are() -> None:
+    def refuse(_: ApiRequest) -> None:
+        raise NotLeader("lost")
+
+    async with serving(hello, TLS) as api, transport(api.config()) as http:
+        for _ in range(2):  # on a new connection, and on one that was kept
+            with pytest.raises(NotLeader):
+                await http.request(replace(GET, method="DELETE", fence=refuse))
+            assert (await http.request(GET)).status == 200
+        assert [request.method for request in api.seen] == ["GET", "GET"]
 
 
 async def test_refused_token_is_not_tried_twice_in_vain() -> None:

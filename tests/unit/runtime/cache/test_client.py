@@ -8,8 +8,10 @@ from dataclasses import replace as having
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as struct_replace
 
 from quintant.client.rest import GRACE_SECONDS
+from quintant.client.transport import ApiRequest
 from quintant.core.errors import (
     AlreadyExists,
     ConfigError,
@@ -72,16 +74,51 @@ async def testbed() -> AsyncIterator[ClientTestbed]:
     await testbed.close()
 
 
+def fenced(client: Client) -> Client:
+    """The same client, behind a fence that lets nothing pass."""
+
+    def fence(_: ApiRequest | None = None) -> None:
+        raise NotLeader("the lease is lost")
+
+    return having(client, rest=struct_replace(client.rest, fence=fence))
+
+
+async def test_a_closed_fence_can_be_asked_before_something_outside_is_changed(
+    testbed: ClientTestbed,
+) -> None:
+    testbed.client.fence()
+    with pytest.raises(NotLeader):
+        fenced(testbed.client).fence()
+
+
+async def test_what_is_so_already_passes_a_closed_fence_for_nothing_is_sent(
+    testbed: ClientTestbed,
+) -> None:
+    await testbed.watched(Ship, ship("a", "1"))
+
+    assert await fenced(testbed.client).annotate(ship("a", "1"), {}) == ship("a", "1")
+
+
+@all_writes
+async def test_every_write_says_what_the_client_says_of_all(
+    testbed: ClientTestbed, write: Write
+) -> None:
+    rest = struct_replace(testbed.client.rest, write_query={"timeout": "5s"})
+    doing = asyncio.ensure_future(write(having(testbed.client, rest=rest)))
+    asked = await testbed.server.asked()
+
+    assert asked.query["timeout"] == "5s"
+    asked.answer(ship("a", "2"))
+    await doing
+
+
 # Every write.
 
 
 @all_writes
 async def test_no_write_passes_a_closed_fence(testbed: ClientTestbed, write: Write) -> None:
-    def fence() -> None:
-        raise NotLeader("the lease is lost")
-
     with pytest.raises(NotLeader):
-        await write(having(testbed.client, fence=fence))
+        await write(fenced(testbed.client))
 
     assert testbed.server.calls == []
 
@@ -674,10 +711,7 @@ async def test_any_request_can_be_made(testbed: ClientTestbed) -> None:
 
 
 async def test_a_raw_read_passes_a_closed_fence(testbed: ClientTestbed) -> None:
-    def fence() -> None:
-        raise NotLeader
-
-    client = having(testbed.client, fence=fence, dry_run=True)
+    client = having(fenced(testbed.client), dry_run=True)
 
     _, [asked] = await testbed.answered(client.raw("GET", "/version"), b"")
 

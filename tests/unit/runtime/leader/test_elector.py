@@ -21,7 +21,7 @@ from quintant.client.transport import (
     Transport,
 )
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.core.clock import Clock, LoopClock, Random, monotonic
+from quintant.core.clock import Boottime, Clock, LoopClock, Random, monotonic
 from quintant.core.errors import ConnectError, LeadershipLost, NotLeader
 from quintant.core.object import replace
 from quintant.runtime.cache.client import Client
@@ -34,7 +34,7 @@ from quintant.testing.loop import advance, run, settle
 from testbeds.call_counter import counted_calls
 
 RENEWALS = 50
-CALLS = 755
+CALLS = 765
 """For each renewal: elector, client, the embedded server's whole write, and turns of the loop."""
 
 
@@ -64,7 +64,13 @@ class Replica:
     """One competitor: an elector, its task, and its own view of the network."""
 
     def __init__(
-        self, transport: Transport, name: str, *, clock: Clock | None = None, seed: int = 0
+        self,
+        transport: Transport,
+        name: str,
+        *,
+        clock: Clock | None = None,
+        seed: int = 0,
+        boottime: Boottime = monotonic,
     ) -> None:
         self.metrics = Metrics()
         self.faults = FaultTransport(transport)
@@ -74,6 +80,7 @@ class Replica:
             clock=clock or LoopClock(),
             random=Random(seed),
             metrics=self.metrics.leader("portal"),
+            boottime=boottime,
         )
         self.task = asyncio.create_task(self.elector.run())
         # A model ends with replicas that nobody waits for: what they ended with is not logged.
@@ -215,7 +222,7 @@ async def test_leader_cut_off_stops_writing_when_its_deadline_has_passed(
             await one.task
 
 
-async def test_a_renewal_makes_at_most_755_calls_the_server_included(server: Transport) -> None:
+async def test_a_renewal_makes_at_most_765_calls_the_server_included(server: Transport) -> None:
     one = Replica(server, "one")
     await advance(400)  # caches are warm, and the table's history is as long as it gets
     with counted_calls() as counter:
@@ -249,6 +256,21 @@ async def test_fence_holds_even_while_the_loop_has_not_run_the_elector(
         with pytest.raises(NotLeader, match="one does not hold lease portal"):
             one.elector.fence()
         assert one.elector.renewal_age() == pytest.approx(10.1)
+
+
+async def test_fence_closes_when_the_machine_slept_while_the_loop_stood_still(
+    server: Transport,
+) -> None:
+    slept = 0.0
+    one = Replica(server, "one", boottime=lambda: monotonic() + slept)
+    async with replicas(one):
+        assert one.leads()
+        slept = 10.5
+        assert not one.leads()
+        assert one.elector.renewal_age() == pytest.approx(10.5)
+
+        await advance(2.1)  # no process has taken the lease meanwhile
+        assert one.leads()
 
 
 async def test_one_hung_renewal_does_not_lose_the_lease(server: Transport) -> None:
