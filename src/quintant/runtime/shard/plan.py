@@ -45,6 +45,8 @@ class MemberView(Struct, frozen=True):
     """Whether it has a Lease."""
     ended: bool = False
     """Whether its Lease names no holder: it was buried, or has left."""
+    map_id: str = ""
+    """The map that it works by."""
 
 
 class GroupView(Struct, frozen=True):
@@ -57,6 +59,8 @@ class GroupView(Struct, frozen=True):
     now: float
     renewing_since: float
     """Since when our own renewals have succeeded without a gap: before, silence proves nothing."""
+    map_since: float = float("-inf")
+    """When this map was first seen."""
     free_since: Mapping[int, float] = field(default_factory=dict)
     """When each free range was first seen to be free."""
     draining: frozenset[int] = frozenset()
@@ -103,7 +107,7 @@ def plan(view: GroupView) -> Plan:
         )
     wanted = quotas(counted, view.shards.ranges)
     return Plan(
-        take=_taken(view, counted, wanted[view.me]),
+        take=_taken(view, counted, wanted[view.me]) if is_proven(view) else (),
         give=_given(view, counted, wanted),
         bury=bury,
         forget=forget,
@@ -144,6 +148,21 @@ def _is_fit(member: MemberView, view: GroupView) -> bool:
         and member.layout == view.shards.layout
         and not is_dead(member, view)
     )
+
+
+def is_proven(view: GroupView) -> bool:
+    """Whether nobody can still work by a map before this one.
+
+    Such a one has a Lease that names the other map, or has none: it then knows after 17 s at most.
+    """
+    if view.shards.proven:
+        return True
+    others = any(
+        member.present and not member.ended and member.map_id != view.shards.id
+        for member in view.members
+        if member.name != view.me
+    )
+    return not others and view.now - view.map_since >= MEMBER_SECONDS
 
 
 def _may_swap(view: GroupView, counted: frozenset[str]) -> bool:

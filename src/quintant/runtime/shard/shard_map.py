@@ -25,7 +25,7 @@ LEADER_NAME = "leader"
 MOST_BYTES = 128 * 1024
 
 
-class Holding(Struct, frozen=True):
+class RangeHolder(Struct, frozen=True):
     """Who holds a range, and since which epoch."""
 
     member: str
@@ -39,7 +39,11 @@ class ShardMap(Struct, frozen=True):
     """The digest of the layout that ranges are counted by."""
     ranges: int
     """How many there are beside `leader`."""
-    held: Mapping[int, Holding] = field(default_factory=dict)
+    held: Mapping[int, RangeHolder] = field(default_factory=dict)
+    id: str = ""
+    """Another one for every map that was begun anew: its ranges may be those of a lost map."""
+    proven: bool = False
+    """Whether everybody who may have worked by a map before this one is known to be over."""
 
     @property
     def numbers(self) -> list[int]:
@@ -64,7 +68,9 @@ class ShardMap(Struct, frozen=True):
 
     def taken(self, ranges: Iterable[int], member: str, epoch: int) -> ShardMap:
         """The map after a member took ranges on top of the version `epoch`."""
-        return replace(self, held={**self.held, **dict.fromkeys(ranges, Holding(member, epoch))})
+        return replace(
+            self, held={**self.held, **dict.fromkeys(ranges, RangeHolder(member, epoch))}
+        )
 
     def released(self, ranges: Iterable[int], member: str) -> ShardMap:
         """The map after a member released those of the ranges that it holds."""
@@ -87,6 +93,8 @@ class _Wire(Struct, frozen=True):
     version: int
     layout: str
     ranges: int
+    id: str
+    proven: bool
     members: list[str]
     held: dict[str, tuple[int, int]]
 
@@ -104,6 +112,8 @@ def encode_map(shards: ShardMap) -> str:
             "version": VERSION,
             "layout": shards.layout,
             "ranges": shards.ranges,
+            "id": shards.id,
+            "proven": shards.proven,
             "members": members,
             "held": held,
         },
@@ -124,7 +134,7 @@ def decode_map(text: str) -> ShardMap:
     held = {
         _number(name, wire.ranges): _holding(at, wire.members) for name, at in wire.held.items()
     }
-    return ShardMap(wire.layout, wire.ranges, held)
+    return ShardMap(wire.layout, wire.ranges, held, wire.id, wire.proven)
 
 
 def _number(name: str, ranges: int) -> int:
@@ -137,10 +147,10 @@ def _number(name: str, ranges: int) -> int:
     return number
 
 
-def _holding(at: tuple[int, int], members: list[str]) -> Holding:
+def _holding(at: tuple[int, int], members: list[str]) -> RangeHolder:
     member, epoch = at
     if not 0 <= member < len(members) or not members[member]:
         raise UnreadableMap("a range is held by a member without a name")
     if epoch <= 0:
         raise UnreadableMap("a range is held since no epoch")
-    return Holding(members[member], epoch)
+    return RangeHolder(members[member], epoch)

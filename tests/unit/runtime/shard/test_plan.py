@@ -22,7 +22,7 @@ from quintant.runtime.shard.plan import (
 )
 from quintant.runtime.shard.shard_map import ShardMap
 
-EMPTY = ShardMap("x", 8)
+EMPTY = ShardMap("x", 8, proven=True)
 LONG_AGO = -1000.0
 
 
@@ -181,6 +181,23 @@ def test_members_of_another_layout_wait_until_no_range_is_held() -> None:
     assert plan(view(EMPTY, members=other)) == Plan(swap=True)
 
 
+@pytest.mark.parametrize(
+    ("changes", "since", "taken"),
+    [
+        ({"map_id": "i"}, 100 - MEMBER_SECONDS, True),
+        ({"map_id": "i"}, 101 - MEMBER_SECONDS, False),
+        ({"map_id": "before"}, LONG_AGO, False),
+        ({"map_id": "before", "ended": True}, LONG_AGO, True),
+    ],
+)
+def test_a_new_map_is_taken_from_once_nobody_can_work_by_another(
+    changes: dict[str, object], since: float, taken: bool
+) -> None:
+    new = ShardMap("x", 8, id="i")
+
+    assert bool(plan(view(new, member("you", **changes), map_since=since)).take) == taken
+
+
 @dataclass
 class Group:
     """Members that see everything at once, and act one after the other."""
@@ -217,7 +234,7 @@ class Group:
 
 @given(st.randoms(use_true_random=False), st.sampled_from([8, 128]))
 def test_any_group_ends_at_its_quotas_and_then_moves_nothing(random: Random, ranges: int) -> None:
-    group = Group(random, ranges, ShardMap("x", ranges))
+    group = Group(random, ranges, ShardMap("x", ranges, proven=True))
     for step in range(random.randint(1, 6)):
         if len(group.names) > 1 and random.random() < 0.4:
             group.leave(random.choice(sorted(group.names)))
@@ -238,7 +255,7 @@ def test_any_group_ends_at_its_quotas_and_then_moves_nothing(random: Random, ran
 
 
 def test_a_member_that_joins_moves_its_share_and_no_range_twice() -> None:
-    group = Group(Random(1), 128, ShardMap("x", 128), {"a", "b"})
+    group = Group(Random(1), 128, ShardMap("x", 128, proven=True), {"a", "b"})
     for _ in range(10):
         group.turn()
     group.moves = 0

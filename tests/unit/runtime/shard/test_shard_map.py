@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from quintant.runtime.shard.layout import LEADER
 from quintant.runtime.shard.shard_map import (
     MOST_BYTES,
-    Holding,
+    RangeHolder,
     ShardMap,
     UnreadableMap,
     decode_map,
@@ -22,14 +22,17 @@ MAPS = st.builds(
     st.text(max_size=16),
     st.just(128),
     st.dictionaries(
-        st.integers(LEADER, 127), st.builds(Holding, MEMBERS, st.integers(1, 2**62)), max_size=129
+        st.integers(LEADER, 127),
+        st.builds(RangeHolder, MEMBERS, st.integers(1, 2**62)),
+        max_size=129,
     ),
 )
 
 
 def text(**changes: object) -> str:
     held = {"7": [0, 12], "leader": [0, 13]}
-    whole = {"version": 1, "layout": "x", "ranges": 128, "members": ["one"], "held": held}
+    whole = {"version": 1, "layout": "x", "ranges": 128, "id": "i", "proven": True}
+    whole |= {"members": ["one"], "held": held}
     return json.dumps({**whole, **changes})
 
 
@@ -55,7 +58,7 @@ def test_what_is_taken_has_the_epoch_of_the_version_it_was_taken_on() -> None:
 def test_a_member_releases_what_is_its_own_and_nothing_else() -> None:
     shards = ShardMap("x", 8).taken([1], "one", 40).taken([2], "two", 41)
 
-    assert shards.released([1, 2, 3], "one") == ShardMap("x", 8, {2: Holding("two", 41)})
+    assert shards.released([1, 2, 3], "one") == ShardMap("x", 8, {2: RangeHolder("two", 41)})
 
 
 def test_a_full_map_is_small() -> None:
@@ -65,7 +68,7 @@ def test_a_full_map_is_small() -> None:
 
 
 def test_the_largest_map_can_be_read() -> None:
-    names = {number: Holding(f"{number:063d}", 2**62) for number in range(LEADER, 1024)}
+    names = {number: RangeHolder(f"{number:063d}", 2**62) for number in range(LEADER, 1024)}
 
     assert decode_map(encode_map(ShardMap("x", 1024, names))).held == names
 
