@@ -218,7 +218,11 @@ class Group:
             members = tuple(
                 MemberView(each, self.now, joined=LONG_AGO, layout="x") for each in self.names
             )
-            found = plan(GroupView(self.shards, members, name, self.now, LONG_AGO, dict(self.free)))
+            found = plan(
+                GroupView(
+                    self.shards, members, name, self.now, LONG_AGO, free_since=dict(self.free)
+                )
+            )
             taken = self.shards.taken(found.take, name, int(self.now))
             self.shards = taken.released(found.give, name)
             self.moves += len(found.take)
