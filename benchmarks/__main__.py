@@ -33,6 +33,7 @@ BENCHMARKS = (
     "explore",
     "embedded",
     "reads",
+    "crds",
     "hostile",
     "nodes",
     "lightpeers",

@@ -74,7 +74,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     targets: dict[str, Callable[[], AbstractContextManager[Target]]] = {
         ALONE: partial(embedded, "--api-only"),
         WHOLE: embedded,
-        PAIR: _real,
+        PAIR: real,
     }
     for name, target in targets.items():
         say(f"embedded: {name}")
@@ -141,7 +141,7 @@ def embedded(*options: str) -> Iterator[Target]:
 
 
 @contextmanager
-def _real() -> Iterator[Target]:
+def real() -> Iterator[Target]:
     began = time.monotonic()
     with RealCluster(environ={**os.environ, "QUINTANT_DISPOSABLE": ""}) as cluster:
         start = time.monotonic() - began

@@ -25,6 +25,8 @@ class Sizes:
     """Simulated pods on them."""
     trials: int = 100
     """Times that something is done and timed, where each time counts."""
+    definitions: int = 200
+    """CustomResourceDefinitions of real projects."""
     clusters: int = 500
     """Clusters that infra holds."""
     rounds: int = 1
@@ -34,7 +36,10 @@ class Sizes:
 
     def quick(self) -> Sizes:
         """A tenth of the work."""
-        counts = ("resources", "objects", "keys", "requests", "nodes", "pods", "trials", "clusters")
+        counts = (
+            *("resources", "objects", "keys", "requests", "nodes", "pods", "trials"),
+            *("definitions", "clusters"),
+        )
         return replace(self, **{name: getattr(self, name) // QUICK_SHARE for name in counts})
 
 

@@ -7,14 +7,11 @@ quintant.cluster.apiserver.crd.validate says what is wrong with one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from quintant.cluster.apiserver.crd.compiled import compile_schema
-from quintant.cluster.apiserver.crd.validate import validate_definition
 from quintant.cluster.apiserver.meta.conditions import StatusCondition
-from quintant.cluster.apiserver.meta.types import JsonObject, ValidationResult
-from quintant.core.errors import Cause
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.core.resource import Scale
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
@@ -66,17 +63,6 @@ def on_delete(crd: JsonObject, now: str) -> None:
     if CLEANUP not in metadata.get("finalizers", ()):
         metadata["finalizers"] = [*metadata.get("finalizers", ()), CLEANUP]
     crd["status"] = PENDING.set(crd["status"], now)
-
-
-def validate(
-    crd: JsonObject, live: JsonObject | None, sub: str, causes: Sequence[Cause]
-) -> ValidationResult:
-    """What is wrong with a definition; the schemas of one that is right are prepared for use."""
-    result = validate_definition(crd, live, sub, causes)
-    if not (sub or causes or result.errors):
-        for each in versions(crd):
-            compile_schema(schema_of(each), scale_of(each))
-    return result
 
 
 def versions(crd: JsonObject) -> list[JsonObject]:

@@ -14,7 +14,11 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.crd.compiled import CompiledSchema, compile_schema
+from quintant.cluster.apiserver.crd.compiled import (
+    CompiledSchema,
+    LazyMergeSchema,
+    compile_schema,
+)
 from quintant.cluster.apiserver.crd.conversion_webhook import (
     Converter,
     convert_for_read,
@@ -32,12 +36,8 @@ from quintant.cluster.apiserver.kinds.kind import FieldLabels, Kind, KindNames
 from quintant.cluster.apiserver.kinds.strategy import ConversionStrategy
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.version_order import version_priority
-from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, MergeSchema
+from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED
 from quintant.core.resource import Resource
-
-SCHEMA_SHARE = 16
-"""One byte of so many in a schema counts as one of each object: most of it is about what an object
-does not have, but what has to be added to one may be all of it."""
 
 
 class StorageEpochs(msgspec.Struct, frozen=True):
@@ -94,31 +94,28 @@ class _History:
         self.converter = converter
         self._group, self._kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
         self.storage = storage_version(crd)["name"]
-        self._versions = {each["name"]: each for each in versions(crd)}
-        self._compiled: dict[str, CompiledSchema] = {}
+        self._compiled = {
+            each["name"]: compile_schema(schema_of(each), scale_of(each)) for each in versions(crd)
+        }
         self.values = field_values(crd)
         self.best = _best(versions(crd))
 
     def schema(self, version: str) -> CustomSchema:
-        return self.compiled(version).schema
+        return self._compiled[version].custom
 
     def compiled(self, version: str) -> CompiledSchema:
-        if version not in self._compiled:
-            found = self._versions[version]
-            self._compiled[version] = compile_schema(schema_of(found), scale_of(found))
         return self._compiled[version]
 
     def alike(self, version: str) -> bool:
         """Whether a version shows objects just as they are stored."""
         if self.converter is not None and (version != self.storage or self.epochs.ends):
             return False
-        found = (schema_of(self._versions[each]) for each in (version, self.storage))
-        return next(found) == next(found)
+        return self._compiled[version].digest == self._compiled[self.storage].digest
 
     def read(self, version: str, obj: JsonObject) -> JsonObject:
         """What was stored, as a version shows it: with the defaults of what it was stored as."""
         stored = self.epochs.version(int(obj["metadata"].get("resourceVersion", 0)))
-        writer = stored if stored in self._versions else self.storage
+        writer = stored if stored in self._compiled else self.storage
         self.schema(writer).migrate(obj)
         if writer != version:
             obj = self._converted(obj, writer, version)
@@ -144,18 +141,19 @@ class _History:
 
 def _kind(crd: JsonObject, version: JsonObject, history: _History) -> Kind:
     spec, name = crd["spec"], version["name"]
+    compiled = history.compiled(name)
     names = {**spec["names"], **(crd["status"].get("acceptedNames") or {})}
     return Kind(
         _resource(spec, names, version),
         table=f"{names['plural']}.{spec['group']}",
-        strategy=history.schema(name).strategy(_conversion(name, history)),
+        strategy=compiled.strategy(_conversion(name, history)),
         names=_names(names),
         field_labels=FieldLabels({path: path for path in _selectable(version)}, history.values),
         custom=True,
         scale=scale_of(version),
-        merge_schema=_merge_schema(version, history),
-        crd_version=version,
-        request_cost=history.compiled(name).size // SCHEMA_SHARE,
+        merge_schema=DEDUCED if schema_of(version) is PRESERVE_ALL else LazyMergeSchema(compiled),
+        crd_version={key: value for key, value in version.items() if key != "schema"},
+        schema=None if schema_of(version) is PRESERVE_ALL else compiled,
         deprecation_warning=_deprecation(spec, version, history.best),
         etcd_prefix=f"{spec['group']}/{spec['names']['plural']}",
     )
@@ -175,12 +173,6 @@ def _names(names: JsonObject) -> KindNames:
         tuple(names.get("shortNames") or ()),
         tuple(names.get("categories") or ()),
     )
-
-
-def _merge_schema(version: JsonObject, history: _History) -> MergeSchema:
-    if schema_of(version) is PRESERVE_ALL:
-        return DEDUCED
-    return history.compiled(version["name"]).merge_schema
 
 
 def _resource(spec: JsonObject, names: JsonObject, version: JsonObject) -> Resource:

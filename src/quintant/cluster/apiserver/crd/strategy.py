@@ -2,7 +2,7 @@
 
     prune, drop nulls, read embedded metadata ─► default ─► validate: schema, scale, lists, rules
 
-Built once when a definition is served; everything that can be prepared then is.
+Built once, when an object first needs it (quintant.cluster.apiserver.crd.compiled).
 """
 
 from __future__ import annotations
@@ -11,12 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import plain
-from quintant.cluster.apiserver.kinds.strategy import (
-    ConversionStrategy,
-    Strategy,
-    UpdateStrategy,
-    ValidationStrategy,
-)
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.meta.field_errors import (
     NO_FIELD,
@@ -44,7 +38,6 @@ _BLOCKED = (
     "some validation rules were not checked because the object was invalid; correct the existing "
     "errors to complete validation"
 )
-_UPDATE = UpdateStrategy(status_updates_metadata=False)
 MAX_REPLICAS = 2**31 - 1
 _GO = {
     str: "string",
@@ -67,17 +60,6 @@ class CustomSchema:
         self._status = SchemaValidator((schema.get("properties") or {}).get(_STATUS) or {})
         self._rules = ValidationRules.compile(schema)
         self._scale = scale
-
-    def strategy(self, conversion: ConversionStrategy) -> Strategy:
-        """How a custom resource of this schema behaves, given how it is converted."""
-        return Strategy(
-            update=_UPDATE,
-            conversion=conversion,
-            validation=ValidationStrategy(validate_custom=self.validate),
-            tracks_generation=True,
-            prune=self.prune,
-            default=self.default,
-        )
 
     def prune(self, obj: JsonObject) -> list[str]:
         """Drop what the schema does not know, in place; its paths, CoercionError if unreadable."""

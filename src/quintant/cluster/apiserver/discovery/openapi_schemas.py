@@ -125,7 +125,7 @@ def _list(kind: Kind, name: str) -> Schema:
 
 def _custom(kind: Kind) -> Schema:
     """A definition's schema, with what every object has."""
-    declared: Schema = (kind.crd_version.get("schema") or {}).get("openAPIV3Schema") or {}
+    declared: Schema = {} if kind.schema is None else kind.schema.document()
     return {"type": "object", **_whole(_published(declared))}
 
 

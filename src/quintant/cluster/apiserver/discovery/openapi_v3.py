@@ -7,6 +7,7 @@ is part of its address in the index, and clients may keep what they got there fo
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import sha512
@@ -28,15 +29,22 @@ INFO = {"title": "Kubernetes", "version": KUBERNETES.lstrip("v").rpartition(".")
 """What a document is about."""
 REMEMBERED = 128
 """Documents kept: more group versions than a cluster serves."""
+FASTEST = 1
+"""The level of compression: the first who asks waits for it."""
 _INDEX = {"content-type": "text/plain; charset=utf-8"}
 _MOVED, _NOT_MODIFIED, _NOT_FOUND = 301, 304, 404
 
 
 class OpenApiV3(Struct, frozen=True):
-    """A document and its hash."""
+    """A document, compressed, and its hash."""
 
-    body: bytes
+    compressed: bytes
     digest: str
+
+    @property
+    def body(self) -> bytes:
+        """The document."""
+        return zlib.decompress(self.compressed)
 
 
 def openapi_v3(catalog: Catalog, path: str, call: ApiRequest) -> ApiResponse:
@@ -89,4 +97,4 @@ def _document(kinds: tuple[Kind, ...]) -> OpenApiV3:
         "components": {"schemas": components(kinds)},
     }
     body = msgspec.json.encode(document)
-    return OpenApiV3(body, sha512(body).hexdigest().upper())
+    return OpenApiV3(zlib.compress(body, FASTEST), sha512(body).hexdigest().upper())

@@ -9,7 +9,7 @@ store.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
@@ -40,6 +40,17 @@ class FieldLabels(Struct, frozen=True):
     """How a field selector is refused."""
 
 
+class DefinedSchema(Protocol):
+    """The schema of a custom resource, as its definition has it."""
+
+    @property
+    def cost(self) -> int:
+        """What looking at any object takes beside its own size, in bytes."""
+
+    def document(self) -> dict[str, Any]:
+        """The schema as it was written, read again each time."""
+
+
 class Kind(Struct, frozen=True, eq=False):
     """One resource at one version."""
 
@@ -62,11 +73,11 @@ class Kind(Struct, frozen=True, eq=False):
     zero: Mapping[str, Any] = field(default_factory=dict)
     """What an empty object of the kind already has: those maps are not owned by who fills them."""
     crd_version: Mapping[str, Any] = field(default_factory=dict)
-    """What the definition of a custom resource says of this version: its schema, its columns."""
+    """What the definition of a custom resource says of this version, but for its schema."""
+    schema: DefinedSchema | None = None
+    """The schema of a custom resource that has one."""
     storage_kind: Kind | None = None
     """The version that objects are stored as, where getting there takes a webhook."""
-    request_cost: int = 0
-    """What looking at any object takes beside its own size, in bytes: some of a large schema."""
     deprecation_warning: str = ""
     """What everybody who uses the kind is warned of."""
     etcd_prefix: str = ""
@@ -75,6 +86,11 @@ class Kind(Struct, frozen=True, eq=False):
     @property
     def name(self) -> str:
         return self.resource.plural
+
+    @property
+    def request_cost(self) -> int:
+        """What looking at any object takes beside its own size, in bytes."""
+        return 0 if self.schema is None else self.schema.cost
 
     def default(self, obj: JsonObject) -> None:
         """Add what the kind says of what is absent, in place."""

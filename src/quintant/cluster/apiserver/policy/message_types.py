@@ -40,8 +40,9 @@ def object_type(kind: Kind) -> CelType | None:
     """The type of a kind's objects; None if nothing is known of them."""
     if kind.message is not None:
         return _message_type(kind.message)
-    schema = (kind.crd_version.get("schema") or {}).get("openAPIV3Schema")
-    return None if schema is None else declare(schema, root=True, name=kind.resource.kind)
+    if kind.schema is None:
+        return None
+    return declare(kind.schema.document(), root=True, name=kind.resource.kind)
 
 
 class _MessageFields(Mapping[str, CelType]):

@@ -11,7 +11,9 @@ Each arrow is a status write. A changed schema swaps the kinds in one step and e
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from hashlib import sha256
+
+import msgspec
 
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.crd import definition as definitions
@@ -52,6 +54,27 @@ TABLE = f"{PLURAL}.{GROUP}"
 SERVER = WriteOptions(manager="kube-apiserver")
 
 
+class ServedDefinition(msgspec.Struct, frozen=True):
+    """What is served of a definition, without its schemas: they take the most memory of all."""
+
+    group: str
+    plural: str
+    storage_version: str
+    digest: bytes
+    """Of all that serving depends on."""
+
+    @classmethod
+    def of(cls, definition: JsonObject) -> ServedDefinition:
+        """What a definition says now."""
+        spec, names = definition["spec"], definition["status"].get("acceptedNames")
+        return cls(
+            spec["group"],
+            spec["names"]["plural"],
+            definitions.storage_version(definition)["name"],
+            sha256(msgspec.json.encode((spec, names), order="deterministic")).digest(),
+        )
+
+
 class CrdLifecycle:
     """The custom kinds of a catalogue, kept in step with the definitions in a store."""
 
@@ -69,12 +92,13 @@ class CrdLifecycle:
         self._catalog = catalog
         self._hub = hub
         self._clock = clock
-        self._served: dict[str, JsonObject] = {}
+        self._served: dict[str, ServedDefinition] = {}
         self._terminating: set[str] = set()
         self._names: dict[str, JsonObject] = {}
         self._epochs: dict[str, StorageEpochs] = {}
         self._dirty: dict[str, None] = {}
         self._last: tuple[StoredEntry, JsonObject] | None = None
+        store.table(TABLE).history.compressed = True
         store.subscribe(self._on_change)
 
     def check_create(self, target: ObjectRef) -> None:
@@ -88,6 +112,7 @@ class CrdLifecycle:
     def reload(self) -> None:
         """Look at every definition again: the store's contents were exchanged."""
         self._names.clear()
+        self._store.table(TABLE).history.compressed = True
         for name in [*self._served, *self._store.table(TABLE).keys]:
             self._withdraw(name)
             self._dirty[name] = None
@@ -121,19 +146,19 @@ class CrdLifecycle:
             self._dirty |= dict.fromkeys(self._group(name, spec["group"]))
 
     def _serve(self, name: str, definition: JsonObject) -> None:
-        before = self._served.get(name)
-        if before is not None and _served_parts(before) == _served_parts(definition):
+        before, served = self._served.get(name), ServedDefinition.of(definition)
+        if before == served:
             return
         table = self._store.table(name)
         if before is None:
             # A client that asks for what was before has another kind in mind.
             table.history.compact(self._store.revision)
         kinds = crd_kinds.custom_kinds(
-            definition, self._epoch(name, before, definition), self._converter(definition)
+            definition, self._epoch(name, before, served), self._converter(definition)
         )
-        self._catalog.remove(definition["spec"]["group"], definition["spec"]["names"]["plural"])
+        self._catalog.remove(served.group, served.plural)
         self._catalog.add(kinds)
-        self._served[name] = definition
+        self._served[name] = served
         if kinds and kinds[0].field_labels.values:
             self._store.update_field_values(
                 table, partial(stored_json.field_values_of, kinds[0].storage_kind or kinds[0])
@@ -150,7 +175,9 @@ class CrdLifecycle:
         client = read_target(webhook["clientConfig"])
         return Converter(client, review, self._caller, self._random)
 
-    def _epoch(self, name: str, before: JsonObject | None, definition: JsonObject) -> StorageEpochs:
+    def _epoch(
+        self, name: str, before: ServedDefinition | None, served: ServedDefinition
+    ) -> StorageEpochs:
         """Begin to store objects in another way; what there is was stored as it was until now."""
         if not self._store.table(name).entries:
             self._epochs[name] = StorageEpochs()
@@ -158,17 +185,17 @@ class CrdLifecycle:
         now, known = self._store.revision, self._epochs.get(name, StorageEpochs())
         ends = known.ends
         if before is not None:
-            was, is_ = (definitions.storage_version(each)["name"] for each in (before, definition))
+            was, is_ = before.storage_version, served.storage_version
             ends = (*ends, (now, was)) if was != is_ else ends
         self._epochs[name] = StorageEpochs(ends, now)
         return self._epochs[name]
 
     def _withdraw(self, name: str) -> None:
         """Serve a definition no longer; others may have waited for its names."""
-        definition = self._served.pop(name, None)
+        served = self._served.pop(name, None)
         self._terminating.discard(name)
-        if definition is not None:
-            self._catalog.remove(definition["spec"]["group"], definition["spec"]["names"]["plural"])
+        if served is not None:
+            self._catalog.remove(served.group, served.plural)
             self._hub.close(name)
         self._dirty |= dict.fromkeys(self._group(name, name.partition(".")[2]))
 
@@ -236,8 +263,3 @@ class CrdLifecycle:
             self._dirty[change.key] = None
         elif change.cur is None and table.name in self._terminating:
             self._dirty[table.name] = None
-
-
-def _served_parts(definition: JsonObject) -> tuple[Any, Any]:
-    """What serving depends on."""
-    return definition["spec"], definition["status"].get("acceptedNames")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from quintant.cluster.apiserver.conversion.autoscaling import to_v1, to_v2
 from quintant.cluster.apiserver.conversion.events import to_core, to_group
 from quintant.cluster.apiserver.crd import definition
+from quintant.cluster.apiserver.crd.validate import validate_definition
 from quintant.cluster.apiserver.defaulting.walk import defaulter
 from quintant.cluster.apiserver.go_types import MessageType
 from quintant.cluster.apiserver.kinds.strategy import (
@@ -101,7 +102,7 @@ _VALIDATE: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]]
     "clusterrolebindings": rbac.validate_cluster_role_binding,
 }
 _VALIDATE_CUSTOM = {
-    "customresourcedefinitions": definition.validate,
+    "customresourcedefinitions": validate_definition,
     CSRS: validate_request,
 }
 _VALIDATE_NAME = {

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from quintant.cluster.apiserver.storage.history import (
+    COMPRESSED_BYTES,
     KEEP_AT_LEAST,
     KEEP_SECONDS,
     Change,
@@ -66,3 +69,30 @@ def test_a_copy_goes_its_own_way() -> None:
     twin = filled.copy()
     filled.append(change(2))
     assert len(twin) == 1
+
+
+def large(rv: int, text: bytes) -> StoredEntry:
+    return StoredEntry(text * COMPRESSED_BYTES, rv, {"l": "v"}, {})
+
+
+def test_compressed_history_replays_what_was_written() -> None:
+    entries = [large(rv, b"x%d" % rv) for rv in (1, 2, 3)]
+    changes = [
+        Change(each.rv, "a", before, each, 0.0)
+        for before, each in zip([None, *entries], entries, strict=False)
+    ]
+    filled = History(compressed=True)
+    for each in changes:
+        filled.append(each)
+    assert filled.since(0) == changes
+    assert filled.copy().since(1) == changes[1:]
+    filled.compact(1)
+    assert filled.since(1) == changes[1:]
+
+
+def test_compressed_history_does_not_hold_large_entries_of_the_past() -> None:
+    first, second = large(1, b"some text"), large(2, b"other text")
+    filled = History(compressed=True)
+    filled.append(Change(1, "a", None, first, 0.0))
+    filled.append(Change(2, "a", first, second, 0.0))
+    assert sys.getrefcount(first) < sys.getrefcount(second)
