@@ -1,6 +1,6 @@
 """The console: what its page loads, how soon it is complete and up to date, and what it costs.
 
-Beside it kubectl on the same cluster in the same run. k9s is left out, which is said.
+Beside it kubectl and k9s on the same cluster in the same run.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.console_k9s import k9s_memory
 from benchmarks.console_kubectl import WatchedChanges, list_seconds, watched_changes
 from benchmarks.console_page import Followed, Opened, console_pages, worst
 from benchmarks.console_site import console_site
@@ -45,7 +46,8 @@ FOLLOWING = (
 )
 COSTING = (
     "Resident memory of the console's server after some seconds of rest, and its CPU in "
-    "{seconds:g} s with so many streams of overview and edgeMap at {rate} changes a second."
+    "{seconds:g} s with so many streams of overview and edgeMap at {rate} changes a second. k9s "
+    "shows the same list in a pseudo terminal, at the same rate."
 )
 
 
@@ -80,11 +82,12 @@ class LargeSite:
     boxes: Followed
     watched: WatchedChanges
     cost: Cost
+    k9s: float | None
+    """Resident megabytes of k9s with the same list at the same rate."""
 
 
 def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     """Measure all."""
-    say("console: k9s is left out: its memory beside the page's has not been measured yet")
     with console_pages() as pages:
         say(f"console: {SMALL_DEVICES} devices")
         small = _small(pages)
@@ -123,10 +126,14 @@ def _large(sizes: Sizes, pages: Any, say: Callable[[str], None]) -> LargeSite:
             list_page.close()
             say(f"console: {VIEWERS} viewers")
             one, many = (_share(pid, address, viewers) for viewers in (1, VIEWERS))
+            say("console: k9s")
+            k9s = k9s_memory(
+                site.kubeconfig, sizes.objects, folder, lambda: time.sleep(FOLLOW_SECONDS)
+            )
             site.change(0)
             time.sleep(REST_SECONDS)
             cost = Cost(usage(pid).rss / MEGABYTE, one, many)
-    return LargeSite(edgemap, panel, listed, table, boxes, watched, cost)
+    return LargeSite(edgemap, panel, listed, table, boxes, watched, cost, k9s)
 
 
 @contextmanager
@@ -233,7 +240,7 @@ def _following(sizes: Sizes, large: LargeSite) -> Table:
 
 
 def _costing(sizes: Sizes, small: SmallSite, large: LargeSite) -> Table:
-    idle, busy = small.cost, large.cost
+    idle, busy, k9s = small.cost, large.cost, large.k9s
     return Table(
         "The console's server",
         COSTING.format(seconds=MEASURE_SECONDS, rate=RATE),
@@ -242,12 +249,13 @@ def _costing(sizes: Sizes, small: SmallSite, large: LargeSite) -> Table:
             (f"{SMALL_DEVICES} devices, idle", f"{idle.rss:.0f} MB", "-", "-"),
             (f"{sizes.objects:,} devices", f"{busy.rss:.0f} MB", f"{busy.one:.1%}",
              f"{busy.many:.1%}"),
+            (f"k9s, {sizes.objects:,} devices", "-" if k9s is None else f"{k9s:.0f} MB", "-", "-"),
         ],
         (
             Budget(f"under {IDLE_MB:g} MB when idle", f"{idle.rss:.1f} MB", idle.rss < IDLE_MB),
             Budget(
                 f"under {LARGE_MB:g} MB with {sizes.objects:,} devices",
-                f"{busy.rss:.0f} MB",
+                f"{busy.rss:.0f} MB" + (f" ({times(busy.rss, k9s)} of k9s)" if k9s else ""),
                 busy.rss < LARGE_MB,
             ),
             Budget(

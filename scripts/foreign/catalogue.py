@@ -24,6 +24,8 @@ FRPS = GoProgram("frps", _FRP, "v0.65.0", f"{_FRP}/cmd/frps")
 FRPC = GoProgram("frpc", _FRP, "v0.65.0", f"{_FRP}/cmd/frpc")
 _HELM = "helm.sh/helm/v4"
 HELM = GoProgram("helm", _HELM, "v4.3.1", f"{_HELM}/cmd/helm")
+K9S = GoProgram("k9s", "github.com/derailed/k9s", "v0.50.9")
+"""A console in a terminal, for `make bench`."""
 _IBC = "github.com/cosmos/ibc-go/v8"
 SIMD = GoProgram(
     "simd",
@@ -144,6 +146,7 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         FRPS,
         HELM,
         IM,
+        K9S,
         KR8S,
         KUBERNETES_ASYNCIO,
         LIGHTKUBE,
