@@ -59,7 +59,12 @@ def _k9s(
     program: Path, kubeconfig: Path, folder: Path, terminal: int
 ) -> Iterator[subprocess.Popen[bytes]]:
     (folder / "config.yaml").write_text(CONFIG)
-    command = [program, f"--kubeconfig={kubeconfig}", "--all-namespaces", "--readonly"]
+    command: list[str | Path] = [
+        program,
+        f"--kubeconfig={kubeconfig}",
+        "--all-namespaces",
+        "--readonly",
+    ]
     child = subprocess.Popen(
         [*command, "--command=edgedevices", f"--logFile={folder / 'k9s.log'}"],
         env={**os.environ, "K9S_CONFIG_DIR": str(folder), "TERM": "xterm-256color"},
