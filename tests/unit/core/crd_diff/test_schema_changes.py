@@ -64,7 +64,8 @@ def test_a_map_that_takes_no_further_keys_breaks() -> None:
 
 
 def test_a_schema_of_any_depth_is_compared() -> None:
-    old, new = dict(TEXT), {"type": "integer"}
+    old: dict[str, Any] = TEXT
+    new: dict[str, Any] = {"type": "integer"}
     for _ in range(DEPTH):
         old, new = {"items": old}, {"items": new}
 
