@@ -17,7 +17,7 @@ import msgspec
 from quintant.cli.client import open_client
 from quintant.cli.crd.sources import LIVE, live_definitions, named_definitions
 from quintant.client.config.config import Config
-from quintant.core.crd_diff.change import Change, Impact
+from quintant.core.crd_diff.change import DefinitionChange, Impact
 from quintant.core.crd_diff.definition_changes import all_changes
 from quintant.core.errors import ConfigError, QuintantError
 from quintant.extras import CLUSTER, require_extra
@@ -38,10 +38,10 @@ _WIDTH = max(map(len, _IMPACTS.values()))
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class DefinitionDiff:
     """Everything there is to say about two sets of definitions."""
 
-    changes: Mapping[str, Sequence[Change]]
+    changes: Mapping[str, Sequence[DefinitionChange]]
     objects: Sequence[JudgedKind] = ()
 
     @property
@@ -81,7 +81,7 @@ def diff(
         raise click.exceptions.Exit(BREAKS)
 
 
-async def _compared(old: str, new: str, objects: bool, kubeconfig: Path | None) -> Comparison:
+async def _compared(old: str, new: str, objects: bool, kubeconfig: Path | None) -> DefinitionDiff:
     if LIVE not in (old, new) and not objects:
         return await _comparison(old, new, None)
     config = Config.load(kubeconfig) if kubeconfig else Config.discover()
@@ -91,7 +91,7 @@ async def _compared(old: str, new: str, objects: bool, kubeconfig: Path | None) 
 
 async def _comparison(
     old: str, new: str, client: Client | None, *, objects: bool = False
-) -> Comparison:
+) -> DefinitionDiff:
     from quintant.cli.crd.accepted import AcceptedDefinitions
     from quintant.cli.crd.stored_objects import StoredObjects
 
@@ -106,10 +106,10 @@ async def _comparison(
     await after.add(texts[new], new)
     changes = all_changes(before.definitions, after.definitions)
     if client is None or not objects:
-        return Comparison(changes)
+        return DefinitionDiff(changes)
     judge = StoredObjects(client.rest, after)
     pairs = _pairs(before.definitions, after.definitions)
-    return Comparison(changes, [await judge.judge(*pair) for pair in pairs])
+    return DefinitionDiff(changes, [await judge.judge(*pair) for pair in pairs])
 
 
 def _pairs(
@@ -121,11 +121,11 @@ def _pairs(
             yield each, after[name]
 
 
-def _text(comparison: Comparison, everything: bool) -> str:
+def _text(comparison: DefinitionDiff, everything: bool) -> str:
     return "\n".join(_lines(comparison, everything))
 
 
-def _lines(comparison: Comparison, everything: bool) -> Iterator[str]:
+def _lines(comparison: DefinitionDiff, everything: bool) -> Iterator[str]:
     for name, changes in comparison.changes.items():
         yield f"{name}: {_counts(changes)}"
         for change in changes:
@@ -137,7 +137,7 @@ def _lines(comparison: Comparison, everything: bool) -> Iterator[str]:
         yield from _judged(kind)
 
 
-def _counts(changes: Sequence[Change]) -> str:
+def _counts(changes: Sequence[DefinitionChange]) -> str:
     counts = {
         words: sum(change.impact is impact for change in changes)
         for impact, words in _IMPACTS.items()
@@ -156,7 +156,7 @@ def _judged(kind: JudgedKind) -> Iterator[str]:
             yield f"  {name}: {complaint}"
 
 
-def _json(comparison: Comparison) -> str:
+def _json(comparison: DefinitionDiff) -> str:
     document: dict[str, Any] = {
         "breaks": comparison.breaks,
         "definitions": {

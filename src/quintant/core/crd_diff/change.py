@@ -22,7 +22,7 @@ class Impact(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DefinitionChange:
     """One difference of two definitions."""
 
     path: str
@@ -33,11 +33,11 @@ class Change:
     message: str
 
 
-def safe(path: str, rule: str, message: str) -> Change:
+def safe(path: str, rule: str, message: str) -> DefinitionChange:
     """A change that harms nobody."""
-    return Change(path, rule, Impact.SAFE, message)
+    return DefinitionChange(path, rule, Impact.SAFE, message)
 
 
-def breaking(path: str, rule: str, message: str) -> Change:
+def breaking(path: str, rule: str, message: str) -> DefinitionChange:
     """A change that harms an object or a client."""
-    return Change(path, rule, Impact.BREAKING, message)
+    return DefinitionChange(path, rule, Impact.BREAKING, message)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from quintant.core.crd_diff.change import Change, Impact, Schema, breaking, safe
+from quintant.core.crd_diff.change import DefinitionChange, Impact, Schema, breaking, safe
 from quintant.core.crd_diff.schema_changes import schema_changes
 
 Definition = Mapping[str, Any]
@@ -17,7 +17,7 @@ Version = Mapping[str, Any]
 WEBHOOK = "Webhook"
 
 
-def definition_changes(old: Definition, new: Definition) -> list[Change]:
+def definition_changes(old: Definition, new: Definition) -> list[DefinitionChange]:
     """Every change, the worst first, and of the same kind in the order of the fields."""
     changes = [
         *_identity(old["spec"], new["spec"]),
@@ -28,7 +28,9 @@ def definition_changes(old: Definition, new: Definition) -> list[Change]:
     return sorted(dict.fromkeys(changes), key=lambda change: -change.impact)
 
 
-def all_changes(old: Iterable[Definition], new: Iterable[Definition]) -> dict[str, list[Change]]:
+def all_changes(
+    old: Iterable[Definition], new: Iterable[Definition]
+) -> dict[str, list[DefinitionChange]]:
     """The changes of each definition, by its name; one that is not there any more is one."""
     before, after = _by_name(old), _by_name(new)
     changes = {}
@@ -54,7 +56,7 @@ def _by_name(definitions: Iterable[Definition]) -> dict[str, Definition]:
     return {definition["metadata"]["name"]: definition for definition in definitions}
 
 
-def _identity(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _identity(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[DefinitionChange]:
     if old["scope"] != new["scope"]:
         yield breaking("", "scope", f"{new['scope']} instead of {old['scope']}")
     before, after = old["names"], new["names"]
@@ -67,7 +69,7 @@ def _identity(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change
             yield safe("", field, f"{', '.join(sorted(gone))} not there any more")
 
 
-def _removed_versions(old: Definition, new: Definition) -> Iterator[Change]:
+def _removed_versions(old: Definition, new: Definition) -> Iterator[DefinitionChange]:
     after, stored = _versions(new), stored_versions(old)
     for name, version in _versions(old).items():
         if name not in after and name in stored:
@@ -79,7 +81,7 @@ def _removed_versions(old: Definition, new: Definition) -> Iterator[Change]:
             yield safe(name, "versionRemoval", "it was neither stored nor served")
 
 
-def _changed_versions(old: Definition, new: Definition) -> Iterator[Change]:
+def _changed_versions(old: Definition, new: Definition) -> Iterator[DefinitionChange]:
     after, stored = _versions(new), stored_versions(old)
     for name, version in _versions(old).items():
         if name in after:
@@ -88,7 +90,7 @@ def _changed_versions(old: Definition, new: Definition) -> Iterator[Change]:
             yield from schema_changes(name, _schema(version), _schema(after[name]))
 
 
-def _served(name: str, old: Version, new: Version, stored: set[str]) -> Iterator[Change]:
+def _served(name: str, old: Version, new: Version, stored: set[str]) -> Iterator[DefinitionChange]:
     if old["served"] and not new["served"]:
         suffix = ", and objects may be stored in it" if name in stored else ""
         yield breaking(name, "served", f"its clients get 404{suffix}")
@@ -98,7 +100,7 @@ def _served(name: str, old: Version, new: Version, stored: set[str]) -> Iterator
         yield safe(name, "deprecated", "its clients are warned")
 
 
-def _subresources(name: str, old: Version, new: Version) -> Iterator[Change]:
+def _subresources(name: str, old: Version, new: Version) -> Iterator[DefinitionChange]:
     before, after = old.get("subresources") or {}, new.get("subresources") or {}
     for each in ("status", "scale"):
         if each in before and each not in after:
@@ -118,7 +120,7 @@ def _subresources(name: str, old: Version, new: Version) -> Iterator[Change]:
         yield breaking(f"{name}{path}", "selectableFields", "selectors of it are refused")
 
 
-def _added_versions(old: Definition, new: Definition) -> Iterator[Change]:
+def _added_versions(old: Definition, new: Definition) -> Iterator[DefinitionChange]:
     """New versions beside the one that objects are stored in: what one has not, the other loses."""
     before, after = _versions(old), _versions(new)
     stored = next(each for each in before.values() if each["storage"])

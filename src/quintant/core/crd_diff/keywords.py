@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from quintant.core.crd_diff.change import Change, Schema, breaking, safe
+from quintant.core.crd_diff.change import DefinitionChange, Schema, breaking, safe
 
 INT_OR_STRING = "x-kubernetes-int-or-string"
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
@@ -30,10 +30,10 @@ MERGE = {
 ANYTHING = "anything"
 EITHER = "integer or string"
 
-_Rule = Callable[[str, Schema, Schema], Iterator[Change]]
+_Rule = Callable[[str, Schema, Schema], Iterator[DefinitionChange]]
 
 
-def keyword_changes(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def keyword_changes(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     """Every change of the keywords of a field, those of its parts left out."""
     for rule in _RULES:
         yield from rule(path, old, new)
@@ -46,7 +46,7 @@ def field_type(schema: Schema) -> str:
     return str(schema.get("type") or ANYTHING)
 
 
-def _type(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _type(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     before, after = field_type(old), field_type(new)
     if before == after:
         return
@@ -58,7 +58,7 @@ def _type(path: str, old: Schema, new: Schema) -> Iterator[Change]:
 _WIDER = {("integer", "number"), ("integer", EITHER), ("string", EITHER)}
 
 
-def _enum(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _enum(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     before, after = old.get("enum"), new.get("enum")
     if before == after:
         return
@@ -73,7 +73,7 @@ def _enum(path: str, old: Schema, new: Schema) -> Iterator[Change]:
             yield safe(path, "enum", f"{_listed(added)} allowed")
 
 
-def _bounds(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _bounds(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     for keyword in (*LOWER_BOUNDS, *UPPER_BOUNDS):
         before, after = old.get(keyword), new.get(keyword)
         if before == after:
@@ -86,7 +86,7 @@ def _bounds(path: str, old: Schema, new: Schema) -> Iterator[Change]:
         yield (breaking if narrower else safe)(path, keyword, message)
 
 
-def _multiple_of(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _multiple_of(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     before, after = old.get("multipleOf"), new.get("multipleOf")
     if before == after:
         return
@@ -94,7 +94,7 @@ def _multiple_of(path: str, old: Schema, new: Schema) -> Iterator[Change]:
     yield (safe if wider else breaking)(path, "multipleOf", f"{after} instead of {before}")
 
 
-def _spelling(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _spelling(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     for keyword in ("pattern", "format"):
         before, after = old.get(keyword) or "", new.get(keyword) or ""
         if before == after:
@@ -103,14 +103,14 @@ def _spelling(path: str, old: Schema, new: Schema) -> Iterator[Change]:
         yield (breaking if after else safe)(path, keyword, message)
 
 
-def _flags(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _flags(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     for keyword in FLAGS:
         before, after = bool(old.get(keyword)), bool(new.get(keyword))
         if before != after:
             yield (breaking if after else safe)(path, keyword, f"{_word(after)} now")
 
 
-def _null(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _null(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     before, after = bool(old.get("nullable")), bool(new.get("nullable"))
     if before and not after:
         yield breaking(path, "nullable", "null is not allowed any more")
@@ -118,7 +118,7 @@ def _null(path: str, old: Schema, new: Schema) -> Iterator[Change]:
         yield safe(path, "nullable", "null is allowed")
 
 
-def _default(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _default(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     before, after = old.get("default"), new.get("default")
     if before == after and ("default" in old) == ("default" in new):
         return
@@ -131,7 +131,7 @@ def _default(path: str, old: Schema, new: Schema) -> Iterator[Change]:
     yield breaking(path, "default", message)
 
 
-def _required(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _required(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     before, after = set(old.get("required") or ()), set(new.get("required") or ())
     properties = new.get("properties") or {}
     for name in sorted(after - before):
@@ -142,7 +142,7 @@ def _required(path: str, old: Schema, new: Schema) -> Iterator[Change]:
         yield safe(path, "required", f"{name} need not be given any more")
 
 
-def _unknown_fields(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _unknown_fields(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     before, after = bool(old.get(PRESERVE)), bool(new.get(PRESERVE))
     if before and not after:
         yield breaking(path, PRESERVE, "fields that the schema does not name are dropped")
@@ -150,7 +150,7 @@ def _unknown_fields(path: str, old: Schema, new: Schema) -> Iterator[Change]:
         yield safe(path, PRESERVE, "fields that the schema does not name are kept")
 
 
-def _rules(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _rules(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     before = {rule["rule"] for rule in old.get(RULES) or ()}
     after = {rule["rule"] for rule in new.get(RULES) or ()}
     for rule in sorted(after - before):
@@ -159,7 +159,7 @@ def _rules(path: str, old: Schema, new: Schema) -> Iterator[Change]:
         yield safe(path, RULES, f"a rule is gone: {rule}")
 
 
-def _logic(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _logic(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     for keyword in LOGIC:
         before, after = old.get(keyword), new.get(keyword)
         if before == after:
@@ -170,14 +170,14 @@ def _logic(path: str, old: Schema, new: Schema) -> Iterator[Change]:
             yield breaking(path, keyword, "it may refuse what is stored")
 
 
-def _merge(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _merge(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     for keyword, implied in MERGE.items():
         before, after = old.get(keyword) or implied, new.get(keyword) or implied
         if before != after:
             yield breaking(path, keyword, f"{after} instead of {before}: owners of fields change")
 
 
-def _texts(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _texts(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     for keyword in TEXTS:
         if old.get(keyword) != new.get(keyword):
             yield safe(path, keyword, "another text")

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.core.crd_diff.change import Change, Schema, breaking, safe
+from quintant.core.crd_diff.change import DefinitionChange, Schema, breaking, safe
 from quintant.core.crd_diff.keywords import PRESERVE, keyword_changes
 
 ITEMS, VALUES = "items", "additionalProperties"
 _Pair = tuple[str, Schema, Schema]
 
 
-def schema_changes(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def schema_changes(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     """Every change below a field, in the order of the fields."""
     waiting: list[_Pair] = [(path, old, new)]
     while waiting:
@@ -26,7 +26,7 @@ def schema_changes(path: str, old: Schema, new: Schema) -> Iterator[Change]:
         waiting += reversed([*_parts(field, before, after)])
 
 
-def _fields(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _fields(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     before, after = _properties(old), _properties(new)
     gone = [name for name in before if name not in after]
     added = [name for name in after if name not in before]
@@ -53,7 +53,7 @@ def _typed(schema: Schema) -> dict[str, Any]:
     return {key: value for key, value in schema.items() if key != "description"}
 
 
-def _map_values(path: str, old: Schema, new: Schema) -> Iterator[Change]:
+def _map_values(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     before, after = old.get(VALUES), new.get(VALUES)
     if before and not after and not new.get(PRESERVE):
         yield breaking(path, VALUES, "keys that the schema does not name are dropped")

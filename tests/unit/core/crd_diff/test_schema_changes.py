@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.core.crd_diff.change import Change, Impact
+from quintant.core.crd_diff.change import DefinitionChange, Impact
 from quintant.core.crd_diff.schema_changes import schema_changes
 
 TEXT: dict[str, Any] = {"type": "string"}
@@ -13,7 +13,7 @@ def fields(**properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
-def changes(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+def changes(old: dict[str, Any], new: dict[str, Any]) -> list[DefinitionChange]:
     return [*schema_changes("v1", old, new)]
 
 
