@@ -32,7 +32,7 @@ COMMANDS = {
     "completion": "Print the completion script of a shell.",
     "console": "Show a cluster on a web page, live.",
     "cosmos": "Look at what a change of a CosmosFullNode would do.",
-    "crd": "Print the CustomResourceDefinitions of a module or file, or compare two versions.",
+    "crd": "Print CustomResourceDefinitions, or compare two versions.",
     "delete": "Delete the objects of manifests.",
     "demo": "Show every operator at work on an embedded cluster.",
     "describe": "Show objects in full, and what happened to them.",

@@ -37,7 +37,7 @@ class TargetOrCommand(click.Group):
     subcommand_metavar="OPERATOR_MODULE_OR_FILE | diff OLD NEW",
 )
 def command() -> None:
-    """Print the CustomResourceDefinitions of a module or file, or compare two versions.
+    """Print CustomResourceDefinitions, or compare two versions.
 
     Apply them with: quintant crd greeter.py | kubectl apply -f -
     """
