@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import pty
 from collections.abc import AsyncIterator
@@ -29,6 +30,7 @@ from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_k
 from quintant.cluster.kubelet.container.images import ImageProgram
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.core.address import BindAddress
+from unit.cluster.api import PODS
 
 pytestmark = pytest.mark.realtime
 
@@ -188,6 +190,75 @@ async def test_ports_are_forwarded(
     assert all(status == 200 and '"hostname": "web"' in body for status, body in answers)
     process.kill()
     await process.communicate()
+
+
+async def served(node: NodeCluster) -> None:
+    """A pod `web` that answers, and a Service of that name."""
+    container = {"name": "main", "image": IMAGE, "ports": [{"containerPort": PORT}]}
+    made = {"metadata": {"name": "web", "labels": {"app": "web"}}}
+    pod = {**made, "spec": {"nodeName": "local", "containers": [container]}}
+    await node.api.create(PODS, pod)
+    spec = {"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": PORT}]}
+    services = "/api/v1/namespaces/default/services"
+    await node.api.create(services, {"metadata": {"name": "web"}, "spec": spec})
+    await answering(await node.until("web", ready))
+    endpoints = services.replace("services", "endpoints")
+    watching = node.api.watch(endpoints, fieldSelector="metadata.name=web")
+    async with patience.within(PATIENCE_SECONDS), watching as events:
+        while not (await events.next(math.inf))["object"].get("subsets"):
+            pass
+
+
+PROXIED = (
+    "/api/v1/namespaces/default/pods/web/proxy/",
+    f"/api/v1/namespaces/default/pods/http:web:{PORT}/proxy/",
+    "/api/v1/namespaces/default/services/web/proxy/",
+    "/api/v1/namespaces/default/services/web:80/proxy/",
+)
+
+
+@needs_kubectl
+async def test_pods_and_services_are_reached_through_the_server(
+    node: NodeCluster, kubectl: Kubectl
+) -> None:
+    await served(node)
+    for path in PROXIED:
+        assert '"hostname": "web"' in await kubectl("get", "--raw", path)
+    assert await kubectl("get", "--raw", "/api/v1/nodes/local/proxy/healthz") == "ok"
+    pods = await kubectl("get", "--raw", "/api/v1/nodes/local/proxy/pods")
+    assert '"name":"web"' in pods
+    found = await kubectl.run("get", "--raw", PROXIED[1].replace(str(PORT), "1"))
+    assert "error trying to reach service: dial tcp 127." in found.err
+    assert ":1: connect: connection refused" in found.err
+
+
+@needs_kubectl
+async def test_kubectl_proxy_leads_to_pods_and_services(
+    node: NodeCluster, kubectl: Kubectl
+) -> None:
+    await served(node)
+    process = await kubectl.start("proxy", "--port=0")
+    assert process.stdout is not None
+    port = int((await process.stdout.readline()).decode().rpartition(":")[2])
+    for path in PROXIED:
+        code, body = await fetch("127.0.0.1", port, path)
+        assert (code, '"hostname": "web"' in body) == (200, True)
+    code, body = await fetch("127.0.0.1", port, f"{PROXIED[2]}exit?code=3", method="POST")
+    assert code == 200
+    process.kill()
+    await process.communicate()
+
+
+async def test_the_python_client_reaches_a_service(node: NodeCluster, tmp_path: Path) -> None:
+    await served(node)
+    loaded = official_config.new_client_from_config(str(tmp_path / "kubeconfig"))
+    core = official.CoreV1Api(loaded)
+    for ask in (
+        lambda: core.connect_get_namespaced_service_proxy_with_path("web:80", "default", "healthz"),
+        lambda: core.connect_get_namespaced_pod_proxy_with_path("web", "default", "healthz"),
+    ):
+        assert "ok" in await asyncio.to_thread(ask)
+    loaded.close()
 
 
 @needs_kubectl

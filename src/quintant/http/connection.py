@@ -55,6 +55,12 @@ class Connection(asyncio.Protocol):
         """Whether the client is on this machine; asking the kernel for every request is dear."""
         return on_loopback(self.transport.get_extra_info("sockname"))
 
+    @cached_property
+    def peer_host(self) -> str:
+        """The address of the client; empty if it has none."""
+        peer = self.transport.get_extra_info("peername")
+        return str(peer[0]) if isinstance(peer, tuple) else ""
+
     @property
     def deadline(self) -> Deadline:
         """When the task that serves it waits for too long."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 
@@ -48,15 +48,23 @@ class StreamingResponse(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
     size: int | None = None
     """How many bytes it will be, where that is known."""
+    fields: Sequence[tuple[str, str]] = ()
+    """Beside the headers: those of which there may be several with one name."""
     write_timeout: float = float("inf")
     """Seconds that a client may leave a piece unread before it is cut off."""
 
+    @property
+    def bodyless(self) -> bool:
+        """Whether its status says that there is no body, nor a word about one."""
+        return self.status in _BODYLESS
+
     def encode_head(self, chunked: bool, close: bool) -> bytes:
         """The head as it goes over the wire."""
-        sized = "" if self.size is None else f"Content-Length: {self.size}\r\n"
-        return _encode_head(
-            self.status, self.headers, "Transfer-Encoding: chunked\r\n" if chunked else sized, close
-        )
+        framing = "Transfer-Encoding: chunked\r\n" if chunked else ""
+        if self.size is not None and not self.bodyless:
+            framing = f"Content-Length: {self.size}\r\n"
+        several = "".join([_field(name, value) for name, value in self.fields])
+        return _encode_head(self.status, self.headers, several + framing, close)
 
 
 class UpgradeResponse(msgspec.Struct, frozen=True):
@@ -86,11 +94,15 @@ def error_response(status: int, why: str) -> Response:
 
 def _encode_head(status: int, headers: Mapping[str, str], framing: str, close: bool) -> bytes:
     """The first lines of a response."""
-    fields = "".join([f"{name}: {_on_one_line(value)}\r\n" for name, value in headers.items()])
+    fields = "".join([_field(name, value) for name, value in headers.items()])
     end = "Connection: close\r\n\r\n" if close else "\r\n"
     return f"{_first(status)}{fields}{framing}{_date(int(time.time()))}{end}".encode(
         "utf-8", "surrogateescape"
     )
+
+
+def _field(name: str, value: str) -> str:
+    return f"{name}: {_on_one_line(value)}\r\n"
 
 
 def _on_one_line(value: str) -> str:

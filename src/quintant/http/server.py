@@ -141,12 +141,14 @@ class Server:
 
     async def _stream(self, request: Request, response: StreamingResponse) -> bool:
         """Send a response that continues; whether there may be another request."""
-        connection, unsized = request.connection, response.size is None
+        connection = request.connection
+        bodyless = response.bodyless or request.method == "HEAD"
+        unsized = response.size is None and not bodyless
         chunked = unsized and request.head.minor > 0
         close = self._last(request) or (unsized and not chunked)
         try:
             connection.send(response.encode_head(chunked, close))
-            if request.method != "HEAD":
+            if not bodyless:
                 await _send_body(connection, response, chunked)
         finally:
             response.on_close()

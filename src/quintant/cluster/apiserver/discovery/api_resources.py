@@ -13,12 +13,14 @@ from quintant.cluster.apiserver.handlers.pod_streams import DOCUMENTS
 from quintant.cluster.apiserver.handlers.subresources import names_of, verbs_of
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.meta.request_info import OTHER_VERB
 from quintant.cluster.apiserver.meta.version_order import version_priority
 
 # Subresources whose document is not their parent: group, version and kind, if not the parent's.
 _DOCUMENTS = {
     "binding": ("", "", "Binding"),
     **{name: ("", "", document) for name, document in DOCUMENTS.items()},
+    "proxy": ("", "", "{}ProxyOptions"),
     "eviction": ("policy", "v1", "Eviction"),
     "scale": ("autoscaling", "v1", "Scale"),
     "token": ("authentication.k8s.io", "v1", "TokenRequest"),
@@ -70,4 +72,5 @@ def by_name(kinds: Iterable[Kind]) -> list[Kind]:
 
 def _subresource(kind: Kind, name: str) -> ServedSubresource:
     group, version, document = _DOCUMENTS.get(name, ("", "", kind.resource.kind))
-    return ServedSubresource(name, document, tuple(sorted(verbs_of(kind, name))), group, version)
+    verbs = tuple(sorted(verbs_of(kind, name) - {OTHER_VERB}))
+    return ServedSubresource(name, document.format(kind.resource.kind), verbs, group, version)

@@ -7,7 +7,7 @@ the meters of those that run them say. The group is served once somebody opens i
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +24,8 @@ from quintant.cluster.apiserver.kubelet_client.meter import (
     MeasuredNode,
     MeasuredPod,
     Meter,
+    NodeUsage,
+    PodUsage,
     ResourceUsage,
 )
 from quintant.cluster.apiserver.meta.request_info import RequestInfo
@@ -89,24 +91,39 @@ class MetricsApi:
         ]
         return _json({**head, "metadata": {}, "items": items})
 
+    def pods_of(self, node: str) -> Iterator[tuple[MeasuredMeta, PodUsage]]:
+        """What the pods of a node use, as far as it is known."""
+        running = [pod for pod in self._running() if pod.spec.node_name == node]
+        return ((pod.metadata, used) for pod, used in self._measured(running))
+
+    def node(self, name: str) -> NodeUsage | None:
+        """What a node uses, if that is known."""
+        return next((used for node, used in self._measured_nodes() if node.name == name), None)
+
     def _pods(self) -> Iterator[JsonObject]:
-        running = self._running()
+        for pod, used in self._measured(self._running()):
+            containers = _listed(used.containers)
+            yield _document(pod.metadata, used.at, used.window, containers=containers)
+
+    def _measured(self, running: Sequence[MeasuredPod]) -> Iterator[tuple[MeasuredPod, PodUsage]]:
         usages = ChainMap(*(dict(meter.pods(running)) for meter in self.meters))
         for pod in running:
             used = usages.get(pod.key)
             if used is not None:
-                containers = _listed(used.containers)
-                yield _document(pod.metadata, used.at, used.window, containers=containers)
+                yield pod, used
 
     def _nodes(self) -> Iterator[JsonObject]:
+        for node, used in self._measured_nodes():
+            yield _document(node, used.at, used.window, usage=_amounts(used.usage))
+
+    def _measured_nodes(self) -> Iterator[tuple[MeasuredMeta, NodeUsage]]:
         running = self._running()
         nodes = [stored_json.read(entry, MeasuredNode) for entry in self._entries("nodes")]
         usages = ChainMap(*(dict(meter.nodes(nodes, running)) for meter in self.meters))
         for node in nodes:
             used = usages.get(node.metadata.name)
             if used is not None:
-                usage = _amounts(used.usage)
-                yield _document(node.metadata, used.at, used.window, usage=usage)
+                yield node.metadata, used
 
     def _running(self) -> list[MeasuredPod]:
         return [

@@ -29,6 +29,7 @@ from quintant.cluster.apiserver.kubelet_client.streaming_runtime import (
 from quintant.cluster.apiserver.meta.request_info import RequestInfo, flag
 from quintant.cluster.apiserver.meta.status import (
     KubeletError,
+    StatusError,
     bad_request,
     not_found,
     too_many_requests,
@@ -185,10 +186,15 @@ class PodStreams:
                     raise KubeletError(str(error)) from error
                 return runtime
         if pod.status.reason == SIMULATED:
-            raise bad_request(
-                f"pod {target.name} is simulated: no program runs in it that one could connect with"
-            )
+            raise simulated_pod(target.name)
         raise KubeletError(f'container not found ("{container}")' if container else "pod not found")
+
+
+def simulated_pod(name: str) -> StatusError:
+    """400: there is nothing in a pod that one could connect with."""
+    return bad_request(
+        f"pod {name} is simulated: no program runs in it that one could connect with"
+    )
 
 
 def stream_options(call: ApiRequest, sub: str) -> JsonObject:

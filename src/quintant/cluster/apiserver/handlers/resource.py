@@ -15,16 +15,12 @@ from quintant.cluster.apiserver.meta.status import (
     StatusError,
     method_not_supported,
     not_found,
-    proxy_not_supported,
     resource_not_found,
     service_unavailable,
 )
 
 # Requests on a collection; the others are about one object and need its namespace.
 _COLLECTION = frozenset({"list", "watch"})
-# Streams that a real server has with a kubelet. Told only that nothing is found, people look for
-# a mistake of their own.
-_CONNECTIONS = frozenset({"exec", "attach", "portforward", "proxy"})
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 # Kinds that cannot be deleted as a collection.
@@ -106,8 +102,6 @@ def _check_sub(kind: Kind, request_info: RequestInfo) -> None:
 def _lacking(kind: Kind, request_info: RequestInfo) -> StatusError:
     if kind.custom:
         return not_found(kind.resource, request_info.name)
-    if request_info.subresource in _CONNECTIONS:
-        return proxy_not_supported(f"{kind.name}/{request_info.subresource}")
     return resource_not_found()
 
 

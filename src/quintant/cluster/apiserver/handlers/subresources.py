@@ -27,6 +27,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.names import qualified_name_errors
 from quintant.cluster.apiserver.meta.objectmeta import validate_finalizer_name
+from quintant.cluster.apiserver.meta.request_info import OTHER_VERB, PROXIED, PROXY
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, unknown_error
 from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.core.errors import Cause
@@ -45,6 +46,9 @@ _CREATE_ONLY = frozenset({("serviceaccounts", TOKEN)})
 _STREAMED = frozenset({("pods", LOG)})
 _CONNECTED = frozenset(("pods", each) for each in DOCUMENTS)
 """Those after whose answer a connection speaks another protocol."""
+_PROXIED = frozenset((each, PROXY) for each in PROXIED)
+"""Those below which requests are another server's."""
+_PROXY_VERBS = frozenset({"create", "delete", "get", "patch", "update", OTHER_VERB})
 _EVICTED = frozenset({("pods", EVICTION)})
 _WRITTEN_APART = frozenset({("certificatesigningrequests", APPROVAL)})
 """Parts of an object that are written through a path of their own, like its status."""
@@ -74,6 +78,8 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
         return frozenset({"get"})
     if is_connect(kind, sub):
         return frozenset({"create", "get"})
+    if is_proxy(kind, sub):
+        return _PROXY_VERBS
     apart = not kind.custom and (kind.name, sub) in _WRITTEN_APART
     there = {STATUS: kind.resource.status, SCALE: kind.scale is not None, APPROVAL: apart}
     return _VERBS if there.get(sub) else frozenset()
@@ -82,7 +88,7 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
 def names_of(kind: Kind) -> list[str]:
     """The subresources of a kind."""
     others = (
-        *_ACTIONS, *_CREATE_ONLY, *_STREAMED, *_CONNECTED, *_EVICTED, *_WRITTEN_APART
+        *_ACTIONS, *_CREATE_ONLY, *_STREAMED, *_CONNECTED, *_PROXIED, *_EVICTED, *_WRITTEN_APART
     )  # fmt: skip
     known = [STATUS, SCALE, *(sub for name, sub in others if name == kind.name)]
     return [sub for sub in known if verbs_of(kind, sub)]
@@ -106,6 +112,11 @@ def is_log_stream(kind: Kind, sub: str) -> bool:
 def is_connect(kind: Kind, sub: str) -> bool:
     """Whether a subresource is a connection with a container."""
     return bool(sub) and not kind.custom and (kind.name, sub) in _CONNECTED
+
+
+def is_proxy(kind: Kind, sub: str) -> bool:
+    """Whether a path is that of another server, reached through this one."""
+    return bool(sub) and not kind.custom and (kind.name, sub.partition("/")[0]) in _PROXIED
 
 
 def action(kind: Kind, sub: str) -> SubresourceAction | None:

@@ -49,6 +49,7 @@ class MeasuredMeta(Struct, rename="camel"):
 
     name: str
     namespace: str = ""
+    uid: str = ""
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
 

@@ -13,6 +13,11 @@ from msgspec import Struct
 from quintant.client.transport import ApiRequest
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+OTHER_VERB = ""
+"""What roles know of methods such as OPTIONS: no verb but `*` allows it."""
+PROXY = "proxy"
+PROXIED = frozenset({"nodes", "pods", "services"})
+"""What stands for other servers: below `proxy`, a path is theirs."""
 # Paths below a namespace object that are its own subresources, not resources inside it.
 _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
 _FALSE = frozenset({"0", "false"})
@@ -29,6 +34,12 @@ class RequestInfo(Struct, frozen=True):
     namespace: str = ""
     name: str = ""
     subresource: str = ""
+
+    @property
+    def is_proxied(self) -> bool:
+        """Whether what follows in the path is another server's."""
+        subresource = self.subresource.partition("/")[0]
+        return not self.group and subresource == PROXY and self.resource in PROXIED
 
     @property
     def full_resource(self) -> str:
@@ -86,4 +97,4 @@ def _verb(call: ApiRequest, name: str, watching: bool) -> str:
         return "watch" if flag(call.query, "watch") else "list"
     if call.method == "DELETE" and not name:
         return "deletecollection"
-    return _VERBS.get(call.method, call.method.lower())
+    return _VERBS.get(call.method, OTHER_VERB)

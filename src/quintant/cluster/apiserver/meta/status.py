@@ -136,12 +136,6 @@ def method_not_supported() -> StatusError:
     return StatusError(405, "MethodNotAllowed", text, {})
 
 
-def proxy_not_supported(what: str) -> StatusError:
-    """405: this server stands for no pod and no Service."""
-    text = f"{what} is not served by this cluster: kubectl port-forward reaches a port of a pod"
-    return StatusError(405, "MethodNotAllowed", text, {})
-
-
 def service_unavailable(text: str) -> StatusError:
     return StatusError(503, "ServiceUnavailable", text, {})
 

@@ -101,7 +101,7 @@ class HandlerChain:
         )
         self.admit_connect = admitted.admit_connect
         self._create_only_resources = CreateOnlyResources(access, admitted, clock, random, offload)
-        budgets = _builtin(catalog, "policy", "poddisruptionbudgets")
+        budgets = builtin_kind(catalog, "policy", "poddisruptionbudgets")
         evictions = Evictions(store, self._objects, self._deletes, budgets)
         self._handlers = ResourceHandlers(
             self._objects, hub, Reads(store, random), admitted, evictions, clock, offload
@@ -126,7 +126,9 @@ class HandlerChain:
         """Make what every cluster has from its first moment, unless it is there."""
         # Nothing acts on those of flow control: a server by itself starts without them.
         for first in (*first_objects(), *(flow_control_objects() if self._managed else ())):
-            target = ObjectRef(_builtin(self._catalog, first.group, first.plural), name=first.name)
+            target = ObjectRef(
+                builtin_kind(self._catalog, first.group, first.plural), name=first.name
+            )
             if self._objects.read(target) is None:
                 self._writes.create(target, first.content(), SERVER)
         self.reload()
@@ -173,7 +175,8 @@ class HandlerChain:
             pass
 
 
-def _builtin(catalog: Catalog, group: str, plural: str) -> Kind:
+def builtin_kind(catalog: Catalog, group: str, plural: str) -> Kind:
+    """A kind that every server has."""
     kind = catalog.find(group, "v1", plural)
     assert kind is not None, "a built-in kind is always served"
     return kind

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from math import inf
@@ -25,6 +25,8 @@ from quintant.cluster.apiserver.filters.impersonation import SEPARATOR
 from quintant.cluster.apiserver.golang.query import read_pairs
 from quintant.cluster.apiserver.handlers.pod_streams import PodStream
 from quintant.cluster.apiserver.meta.user import User, certified
+from quintant.cluster.apiserver.proxy.exchange import IDLE_SECONDS
+from quintant.cluster.apiserver.proxy.handler import ProxiedResponse
 from quintant.cluster.apiserver.response import gzip
 from quintant.cluster.apiserver.response.list_stream import ListStream
 from quintant.cluster.apiserver.server.replies import Flow as Ongoing
@@ -121,9 +123,7 @@ class _Edge:
     async def handle(self, request: Request) -> HttpResponse:
         """The answer of the server."""
         call = _call(request)
-        most = self._server.mux.max_request_body_bytes(call.path)
-        receive = None if request.body_complete else partial(request.body, most)
-        answer = await self._server.handle(call, self._peer(request.connection), receive)
+        answer = await self._server.handle(call, self._peer(request.connection), request)
         if isinstance(answer, PodStream):
             over = partial(self._server.leave, answer)
             return UpgradeResponse(answer.serve, answer.headers, over)
@@ -149,6 +149,8 @@ class _Edge:
         # Changes queue up for who does not read them; what a program prints waits in its file.
         patience = STALL_SECONDS if isinstance(flow, Watcher) else inf
         over = partial(self._server.leave, flow)
+        if isinstance(flow, ProxiedResponse):
+            return _proxied(flow, headers, over)
         return StreamingResponse(pieces, over, headers=headers, write_timeout=patience)
 
 
@@ -178,6 +180,17 @@ def _path(request: Request) -> str:
     if _BROKEN.search(path):
         raise ProtocolError(400, "")
     return unquote(path)
+
+
+def _proxied(
+    flow: ProxiedResponse, headers: Mapping[str, str], over: Callable[[], None]
+) -> StreamingResponse:
+    """A response of another server; of its fields there may be several with one name."""
+    there = {name for name, _ in flow.fields}
+    own = {name: value for name, value in headers.items() if name not in there}
+    return StreamingResponse(
+        flow.pieces, over, flow.status, own, flow.size, flow.fields, write_timeout=IDLE_SECONDS
+    )
 
 
 def _large(call: ApiRequest, answer: ApiResponse) -> StreamingResponse:

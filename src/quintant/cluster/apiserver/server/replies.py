@@ -12,15 +12,25 @@ from quintant.cluster.apiserver.handlers.pod_logs import LogStream
 from quintant.cluster.apiserver.handlers.pod_streams import PodStream
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.offload.pool import Offload
+from quintant.cluster.apiserver.proxy.handler import ProxiedResponse
+from quintant.cluster.apiserver.proxy.headers import joined
 from quintant.cluster.apiserver.response.list_stream import ListStream
 from quintant.cluster.apiserver.response.negotiate import encode_reply, list_reply
 from quintant.cluster.apiserver.watch.hub import Watcher
 from quintant.core.clock import Random
 
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
-Flow = Watcher | LogStream | ListStream
+Flow = Watcher | LogStream | ListStream | ProxiedResponse
 """An answer that continues."""
 Answer = ApiResponse | Flow | PodStream
+_OK, _SWITCHING = 200, 101
+
+
+def status_code(answer: Answer) -> int:
+    """The status that an answer has, or begins with."""
+    if isinstance(answer, ApiResponse | ProxiedResponse):
+        return answer.status
+    return _SWITCHING if isinstance(answer, PodStream) else _OK
 
 
 class Replies(Struct, frozen=True):
@@ -52,6 +62,10 @@ class Replies(Struct, frozen=True):
 
     def flow_headers(self, flow: Flow) -> dict[str, str]:
         """What an answer that continues carries."""
+        if isinstance(flow, ProxiedResponse):
+            there = {name for name, _ in flow.fields} | {"content-type"}
+            own = {name: value for name, value in self.headers().items() if name not in there}
+            return own | joined(flow.fields)
         more = flow.headers if isinstance(flow, ListStream) else {}
         return {**self.headers(), **more, **(TEXT if isinstance(flow, LogStream) else {})}
 

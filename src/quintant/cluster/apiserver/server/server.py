@@ -13,7 +13,7 @@ leaves before what it may tell of is safe from a crash.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from ipaddress import IPv4Network
 
@@ -45,25 +45,30 @@ from quintant.cluster.apiserver.meta.status import (
     bad_request,
     internal_error,
     request_entity_too_large,
+    service_unavailable,
 )
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.offload.timeouts import in_time, timeout_seconds
+from quintant.cluster.apiserver.proxy.handler import ProxiedResponse, UpgradeAwareHandler
+from quintant.cluster.apiserver.proxy.nodes import NodeProxy
+from quintant.cluster.apiserver.proxy.resolve import BackendResolver
+from quintant.cluster.apiserver.proxy.rest import Proxies
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.registry.service_ips import NETWORK, with_service_network
 from quintant.cluster.apiserver.response.list_stream import ListStream
-from quintant.cluster.apiserver.server.chain import HandlerChain
+from quintant.cluster.apiserver.server.chain import HandlerChain, builtin_kind
 from quintant.cluster.apiserver.server.path_recorder_mux import PathRecorderMux
-from quintant.cluster.apiserver.server.replies import Answer, Flow, Replies
+from quintant.cluster.apiserver.server.replies import Answer, Flow, Replies, status_code
 from quintant.cluster.apiserver.storage.revision_log import NotDurable, RevisionStore, Snapshot
 from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Watcher, WatchHub
 from quintant.cluster.apiserver.webhooks.dialer import WebhookDialer
 from quintant.core.clock import Clock, Random, SystemClock
+from quintant.core.errors import TransportError
 from quintant.extras import CLUSTER, require_extra
+from quintant.http.connection import Disconnected
+from quintant.http.request import Request
 from quintant.keys.sensitive import Sensitive
-
-Receive = Callable[[], Awaitable[bytes]]
-"""Waits for the body of a request."""
 
 
 class ApiServer:
@@ -123,6 +128,13 @@ class ApiServer:
         )
         self.streams = PodStreams(self.store, self._access, self._chain.admit_connect)
         """Whoever runs pods adds itself to its runtimes."""
+        self.proxies = Proxies(
+            BackendResolver(self.store),
+            NodeProxy(self.store, self.metrics, builtin_kind(self.catalog, "", "pods")),
+            UpgradeAwareHandler(self.offload),
+            self._chain.admit_connect,
+            self.streams.runtimes,
+        )
         self._chain.bootstrap()
 
     async def request(self, call: ApiRequest) -> ApiResponse:
@@ -132,7 +144,11 @@ class ApiServer:
             return answer
         try:
             body = b"".join([chunk async for chunk in answer.chunks()])
-            return ApiResponse(200, body, self.replies.flow_headers(answer))
+            headers = self.replies.flow_headers(answer)
+            return ApiResponse(status_code(answer), body, headers)
+        except Disconnected:
+            error = service_unavailable("error trying to reach service: unexpected EOF")
+            return await self.replies.refusal(call, error)
         finally:
             self.leave(answer)
 
@@ -145,7 +161,8 @@ class ApiServer:
             return
         try:
             async with aclosing(answer.chunks()) as chunks:
-                yield ApiStream(200, chunks, self.replies.flow_headers(answer))
+                headers = self.replies.flow_headers(answer)
+                yield ApiStream(status_code(answer), _unbroken(chunks), headers)
         finally:
             self.leave(answer)
 
@@ -158,27 +175,24 @@ class ApiServer:
         return await self.replies.refusal(call, bad_request(UPGRADE_REQUIRED))
 
     async def handle(
-        self, call: ApiRequest, peer: User | None = None, receive: Receive | None = None
+        self, call: ApiRequest, peer: User | None = None, incoming: Request | None = None
     ) -> Answer:
         """The whole answer, or one that goes on and that `leave` must end.
 
         `peer` is whom the connection proves, by a client certificate; no header says that.
-        `receive` waits for a body that has not come yet: for who may send one, and no longer than
-        the request may take.
+        `incoming` has a body that has not come yet: it is waited for if the user may send one, and
+        no longer than the request may take.
         """
         call = replace(call, headers={key.lower(): call.headers[key] for key in call.headers})
         info = request_info(call)
         user: User | None = None
         try:
             user = self._access.authenticate(call, info, peer)
-            answer = await self._answer(call, info, user, receive)
+            answer = await self._answer(call, info, user, incoming)
         except StatusError as error:
             answer = await self.replies.refusal(call, error)
         answer = await self._safe(call, answer)
-        code = answer.status if isinstance(answer, ApiResponse) else 200
-        if isinstance(answer, PodStream):
-            code = 101
-        self.audit.record(user.name if user else "", info, code)
+        self.audit.record(user.name if user else "", info, status_code(answer))
         return answer
 
     @property
@@ -190,7 +204,7 @@ class ApiServer:
         """End an answer that `handle` opened."""
         if isinstance(flow, Watcher):
             self._hub.remove(flow)
-        elif isinstance(flow, PodStream):
+        elif isinstance(flow, PodStream | ProxiedResponse):
             flow.release()
 
     def staffed(self) -> AbstractContextManager[None]:
@@ -224,28 +238,43 @@ class ApiServer:
         self._chain.advance(seconds)
 
     async def _answer(
-        self, call: ApiRequest, request_info: RequestInfo, user: User, receive: Receive | None
+        self, call: ApiRequest, request_info: RequestInfo, user: User, incoming: Request | None
     ) -> Answer:
         if request_info.verb == "watch":
             # It has no end, and so its body would have none.
             return await self._allowed(call, request_info, user, None)
+        if request_info.is_proxied:
+            # How long it may take is for the other server to say.
+            return await self._allowed(call, request_info, user, incoming)
         limit = timeout_seconds(call.query)
-        return await in_time(self._allowed(call, request_info, user, receive), limit)
+        return await in_time(self._allowed(call, request_info, user, incoming), limit)
 
     async def _allowed(
-        self, call: ApiRequest, request_info: RequestInfo, user: User, receive: Receive | None
+        self, call: ApiRequest, request_info: RequestInfo, user: User, incoming: Request | None
     ) -> Answer:
         self._access.authorize(user, authorization_attributes(call, request_info))
         if not request_info.resource:
             self.mux.authorize(user, request_info)
-        if receive is not None:
-            call = replace(call, body=await receive())
+        if request_info.is_proxied:
+            return await self._proxied(call, request_info, user, incoming)
+        most = self.mux.max_request_body_bytes(call.path)
+        if incoming is not None and not incoming.body_complete:
+            call = replace(call, body=await incoming.body(most))
         size = len(call.body or b"")
-        if size > REQUEST_LIMIT and size > self.mux.max_request_body_bytes(call.path):
+        if size > REQUEST_LIMIT and size > most:
             raise request_entity_too_large()
         answer = await self._found(call, request_info, user)
         if isinstance(answer, ListStream):
             return await self.replies.listed(call, answer)
+        if isinstance(answer, ApiResponse):
+            return await self.replies.complete(call, answer)
+        return answer
+
+    async def _proxied(
+        self, call: ApiRequest, request_info: RequestInfo, user: User, incoming: Request | None
+    ) -> Answer:
+        kind = kind_of(self.catalog, request_info)
+        answer = await self.proxies.answer(call, request_info, kind, user, incoming)
         if isinstance(answer, ApiResponse):
             return await self.replies.complete(call, answer)
         return answer
@@ -277,6 +306,15 @@ class ApiServer:
             if not safe and not isinstance(answer, ApiResponse):
                 self.leave(answer)
         return answer
+
+
+async def _unbroken(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """What comes; TransportError if it breaks off, as over a connection."""
+    try:
+        async for chunk in chunks:
+            yield chunk
+    except Disconnected:
+        raise TransportError("the response broke off") from None
 
 
 async def _once(body: bytes) -> AsyncIterator[bytes]:

@@ -9,6 +9,7 @@ import socket
 import ssl
 
 from quintant.client.http import dial
+from quintant.cluster.apiserver.golang.net_errors import connect_error
 from quintant.cluster.apiserver.golang.x509_errors import UntrustedCertificate
 from quintant.cluster.apiserver.webhooks.connection import WebhookAddress
 from quintant.http.client_connection import ConnectionBroken, ResponseTooLarge
@@ -51,7 +52,7 @@ def _reason(error: Exception, address: WebhookAddress) -> str:
         case ConnectionBroken() | dial.ServerUnreachable(cause=ConnectionResetError()):
             return "EOF"
         case dial.ServerUnreachable(cause=cause):
-            return f"dial tcp {address.host}:{address.port}: connect: {_plain(cause)}"
+            return connect_error(address.host, address.port, cause)
         case ResponseTooLarge(most=most):
             return f"the answer is larger than {most} bytes"
     return "net/http: HTTP/1.x transport connection broken: malformed HTTP response"
@@ -74,9 +75,3 @@ def _unverified(cause: ssl.SSLCertVerificationError, address: WebhookAddress) ->
         wanted = f"certificate is not valid for any names, but wanted to match {address.name}"
         return f"{_X509}: {wanted}"
     return f"{_X509}: {cause.verify_message}"
-
-
-def _plain(cause: OSError) -> str:
-    if isinstance(cause, ConnectionRefusedError):
-        return "connection refused"
-    return (cause.strerror or str(cause)).lower()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from unit.cluster.api import CRDS, FOOS, PODS, JsonObject, api, foo, foo_definition, pod
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
@@ -118,18 +116,6 @@ async def test_subresources_answer_their_own_verbs_only() -> None:
     await client.delete(f"{PODS}/p/status", code=405)
     await client.get(f"{PODS}/p/binding", code=405)
     await client.get(f"{PODS}/p/unknown", code=404)
-
-
-@pytest.mark.parametrize("sub", ["proxy"])
-async def test_streams_to_containers_are_refused_by_name(sub: str) -> None:
-    client = api()
-    await client.create(PODS, pod("p"))
-    for refused in (
-        await client.get(f"{PODS}/p/{sub}", code=405),
-        await client.create(f"{PODS}/p/{sub}", None, code=405),
-    ):
-        assert refused["reason"] == "MethodNotAllowed"
-        assert f"pods/{sub} is not served by this cluster" in refused["message"]
 
 
 async def test_a_watch_over_websockets_is_refused_so_that_clients_go_on_with_http() -> None:
