@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from kubernetes import client as official
 from kubernetes import config as official_config
-from kubernetes.stream import stream
+from kubernetes.stream import portforward, stream
 
 import patience
 from conformance.kubectl import Kubectl, programs
@@ -152,6 +152,29 @@ async def test_the_python_clients_stream_works(node: NodeCluster, tmp_path: Path
         return shown
 
     assert await asyncio.to_thread(run) == ("got this\n", 7)
+    loaded.close()
+
+
+async def test_the_python_clients_portforward_works(node: NodeCluster, tmp_path: Path) -> None:
+    await served(node)
+    loaded = official_config.new_client_from_config(str(tmp_path / "kubeconfig"))
+    core = official.CoreV1Api(loaded)
+
+    def run() -> tuple[bytes, str | None]:
+        forwarded = portforward(
+            core.connect_get_namespaced_pod_portforward, "web", "default", ports=f"{PORT},1"
+        )
+        talk = forwarded.socket(PORT)
+        talk.settimeout(PATIENCE_SECONDS)
+        talk.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        shown = b""
+        while data := talk.recv(4096):
+            shown += data
+        return shown, forwarded.error(1)
+
+    shown, error = await asyncio.to_thread(run)
+    assert b'"hostname": "web"' in shown
+    assert "error forwarding port 1 to pod web" in (error or "")
     loaded.close()
 
 

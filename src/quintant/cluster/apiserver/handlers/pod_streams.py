@@ -140,14 +140,28 @@ class PodStreams:
         dial = partial(self._runtime(pod, target).dial, pod.metadata.uid)
         # Loaded by servers whose clients have such a connection.
         from quintant.cluster.apiserver.streaming import port_forward
+        from quintant.cluster.apiserver.streaming.channels import V4
         from quintant.cluster.apiserver.streaming.negotiate import negotiate
+        from quintant.cluster.apiserver.streaming.port_channels import (
+            ChannelPortForward,
+            read_ports,
+        )
         from quintant.cluster.apiserver.streaming.spdy import SpdyConnection
-        from quintant.cluster.apiserver.streaming.websocket import WebSocketTunnel
+        from quintant.cluster.apiserver.streaming.websocket import (
+            WebSocketConnection,
+            WebSocketTunnel,
+        )
 
-        spoken = (port_forward.TUNNEL,), (port_forward.PORT_FORWARD,)
+        spoken = (port_forward.TUNNEL, V4), (port_forward.PORT_FORWARD,)
         protocol = negotiate(call.headers, *spoken)
+        channels = protocol.name == V4
+        ports = read_ports(call.query.get("ports")) if channels else ()
 
         async def serve(connection: Connection) -> None:
+            if channels:
+                socket = WebSocketConnection(connection)
+                await ChannelPortForward(socket, dial, target.name, ports).serve()
+                return
             carrier = WebSocketTunnel(connection) if protocol.websocket else connection
             streams = SpdyConnection(carrier)
             await port_forward.PortForwardSession(streams, dial, target.name).serve()

@@ -8,4 +8,5 @@ Reading order:
     negotiate     which of the two
     session       a client and a program, joined
     port_forward  a client and ports of a pod
+    port_channels the same as some clients of WebSockets have it
 """

@@ -27,6 +27,8 @@ class NegotiatedProtocol(Struct, frozen=True):
     websocket: bool
     headers: Mapping[str, str]
     """Of the answer."""
+    name: str
+    """Of what is carried."""
 
 
 def negotiate(
@@ -39,11 +41,12 @@ def negotiate(
         if why := handshake_error(headers):
             raise bad_request(why)
         protocol = _choose(offered_protocols(headers), websocket)
-        return NegotiatedProtocol(True, handshake_headers(headers, protocol))
+        return NegotiatedProtocol(True, handshake_headers(headers, protocol), protocol)
     wanted = headers.get("upgrade", "")
     if wanted.lower() != SPDY.lower():
         raise bad_request(f"unable to upgrade: {wanted} is not served by this cluster")
-    return NegotiatedProtocol(False, spdy_headers(_choose(offered_versions(headers), spdy)))
+    version = _choose(offered_versions(headers), spdy)
+    return NegotiatedProtocol(False, spdy_headers(version), version)
 
 
 def _choose(offered: Sequence[str], spoken: Sequence[str]) -> str:

@@ -32,8 +32,8 @@ Dial = Callable[[int], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWrite
 
 
 @dataclass(slots=True)
-class _Pair:
-    """What a client began of a connection."""
+class ForwardedPort:
+    """What a client began of a connection with a port: its two streams."""
 
     port: int
     error: int = 0
@@ -51,8 +51,8 @@ class PortForwardSession:
 
     def __init__(self, connection: SpdyConnection, dial: Dial, pod: str) -> None:
         self._connection, self._dial, self._pod = connection, dial, pod
-        self._pairs: dict[str, _Pair] = {}
-        self._by_stream: dict[int, _Pair] = {}
+        self._pairs: dict[str, ForwardedPort] = {}
+        self._by_stream: dict[int, ForwardedPort] = {}
 
     async def serve(self) -> None:
         """Forward until the client leaves, or does nothing for hours."""
@@ -77,12 +77,12 @@ class PortForwardSession:
             await asyncio.wait((pair.task,))
         elif frame.type is FrameType.DATA:
             for piece in ([frame.payload] if frame.payload else []) + [b""] * frame.last:
-                await _put(pair, piece)
+                await put_input(pair, piece)
 
     async def _begin(self, frame: SpdyFrame, group: asyncio.TaskGroup) -> None:
-        kind, port = frame.headers.get("streamtype", ""), _port(frame.headers.get("port", ""))
+        kind, port = frame.headers.get("streamtype", ""), read_port(frame.headers.get("port", ""))
         request = frame.headers.get("requestid") or _guessed_request(kind, frame.stream)
-        pair = self._pairs.get(request) or _Pair(port)
+        pair = self._pairs.get(request) or ForwardedPort(port)
         taken = {"error": pair.error, "data": pair.data}.get(kind, 1)
         full = request not in self._pairs and len(self._pairs) >= CONNECTIONS
         if taken or not port or port != pair.port or full:
@@ -100,10 +100,10 @@ class PortForwardSession:
             # Not in the task: one that is cancelled before its first step takes none.
             pair.task.add_done_callback(lambda _: self._forget(request, pair))
 
-    def _forget(self, request: str, pair: _Pair) -> None:
+    def _forget(self, request: str, pair: ForwardedPort) -> None:
         del self._pairs[request], self._by_stream[pair.data]
 
-    async def _forward(self, pair: _Pair) -> None:
+    async def _forward(self, pair: ForwardedPort) -> None:
         try:
             reader, writer = await self._dial(pair.port)
             try:
@@ -117,10 +117,10 @@ class PortForwardSession:
         await self._connection.send(pair.error, b"", last=True)
 
     async def _join(
-        self, pair: _Pair, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, pair: ForwardedPort, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         """Carry bytes until the pod ends the connection."""
-        sending = asyncio.ensure_future(_send_input(pair, writer))
+        sending = asyncio.ensure_future(send_input(pair, writer))
         try:
             while data := await reader.read(PIECE):
                 await self._connection.send(pair.data, data)
@@ -129,7 +129,8 @@ class PortForwardSession:
             await asyncio.gather(sending, return_exceptions=True)
 
 
-async def _send_input(pair: _Pair, writer: asyncio.StreamWriter) -> None:
+async def send_input(pair: ForwardedPort, writer: asyncio.StreamWriter) -> None:
+    """Give a pod what comes of its client, until that ends."""
     while piece := await pair.incoming.get():
         writer.write(piece)
         await writer.drain()
@@ -137,7 +138,7 @@ async def _send_input(pair: _Pair, writer: asyncio.StreamWriter) -> None:
         writer.write_eof()
 
 
-async def _put(pair: _Pair, piece: bytes) -> None:
+async def put_input(pair: ForwardedPort, piece: bytes) -> None:
     """Give a connection a piece; one that ends meanwhile takes none any more."""
     assert pair.task is not None
     putting = asyncio.ensure_future(pair.incoming.put(piece))
@@ -147,7 +148,7 @@ async def _put(pair: _Pair, piece: bytes) -> None:
         putting.cancel()
 
 
-def _port(text: str) -> int:
+def read_port(text: str) -> int:
     """A port; 0 if it is none."""
     written = text.isascii() and text.isdigit() and len(text) <= _PORT_DIGITS
     return int(text) if written and int(text) < _PORTS else 0
