@@ -23,7 +23,7 @@ from quintant.cluster.controllers import (
     replicaset,
     statefulset,
 )
-from quintant.cluster.controllers.endpoints import endpoints, endpointslices
+from quintant.cluster.controllers.endpoints import endpoints, endpointslices, mirroring
 from quintant.cluster.controllers.job import ttl
 from quintant.cluster.controllers.namespaces import defaults as namespace_defaults
 from quintant.cluster.controllers.namespaces import deletion as namespace_deletion
@@ -46,6 +46,7 @@ DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
     garbage.declare,
     job.declare,
     load_balancers.declare,
+    mirroring.declare,
     namespace_defaults.declare,
     namespace_deletion.declare,
     pod_gc.declare,
