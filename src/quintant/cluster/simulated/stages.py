@@ -18,6 +18,7 @@ pod is looked at again. Stages from a file come before those of every pod (`defa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from quintant.cluster.common.labels import FATE
@@ -48,6 +49,8 @@ class StageSelector(Model):
     namespace: str = ""
     owner: str = ""
     """The kind of the pod's controller, such as Job."""
+    image: str = ""
+    """The image of one of its containers, as `broken*` or `*:404`."""
     fate: str = ""
     """The pod's annotation of that name; empty means that it has none, "*" that any will do."""
     state: str = ""
@@ -70,12 +73,16 @@ class StageSelector(Model):
             and self.phase in ("", pod.status.phase or "Pending")
             and self.namespace in ("", meta.namespace)
             and self.owner in ("", owner.kind if owner is not None else "")
+            and (not self.image or self._of_image(pod))
             and self.state in ("", found[0])
             and self.reason in ("", found[1])
             and (self.restarts is None or pod.restarts >= self.restarts)
             and self.labels.items() <= meta.labels.items()
             and self.annotations.items() <= meta.annotations.items()
         )
+
+    def _of_image(self, pod: SimPod) -> bool:
+        return any(fnmatchcase(each.image, self.image) for each in pod.spec.containers)
 
 
 class StageNext(Model):

@@ -87,3 +87,15 @@ def test_fate_keeps_the_usual_stages_away() -> None:
     found = Stages(DEFAULTS).stage_of(pod(annotations=notes))
     assert found is not None
     assert found.name == "crash"
+
+
+def test_stage_is_for_pods_with_an_image() -> None:
+    missing, healthy = Stage(name="m", match=StageSelector(image="*:404")), Stage(name="h")
+    tried = Stages((missing, healthy))
+    images = {"web:404": missing, "web:1": healthy, "web:4040": healthy}
+    for image, stage in images.items():
+        containers = [{"name": "sidecar", "image": "other"}, {"name": "a", "image": image}]
+        found = codec.from_plain(
+            SimPod, {"metadata": {"name": "p"}, "spec": {"containers": containers}}
+        )
+        assert tried.stage_of(found) is stage
