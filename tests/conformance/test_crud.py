@@ -329,6 +329,18 @@ def told(target: Target, name: str, **fields: object) -> JsonObject:
     }
 
 
+async def test_the_source_of_an_event_is_its_reporter_if_it_names_none(target: Target) -> None:
+    newer = target.path("events", api="events.k8s.io/v1")
+    await target.create(newer, told(target, "newer"))
+    older: JsonObject = {"source": {"component": "example.com/c"}}
+    older["involvedObject"] = {"namespace": target.namespace}
+    await target.create(EVENT.path(target), {**EVENT.object("older"), **older})
+    chosen = await target.get(EVENT.path(target), fieldSelector="source=example.com/c")
+    assert {item["metadata"]["name"] for item in chosen["items"]} == {"newer", "older"}
+    reported = await target.get(newer, fieldSelector="reportingController=example.com/c")
+    assert [item["metadata"]["name"] for item in reported["items"]] == ["newer"]
+
+
 EVENTS_V1 = "events.k8s.io/v1"
 NEEDLESS = "needs to be unset"
 

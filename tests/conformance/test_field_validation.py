@@ -234,3 +234,22 @@ async def test_there_is_no_other_way_to_read(target: Target) -> None:
         obj = {"metadata": {"name": "a"}}
         reply = await target.send(method, path, obj, fieldValidation="Sideways")
         assert (reply.status, body(reply)["details"]["kind"]) == (422, document)
+
+
+async def test_fields_of_built_in_kinds_are_reported_in_the_order_of_the_text(
+    target: Target,
+) -> None:
+    text = (
+        b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","zap":1},'
+        b'"data":{},"zip":2,"data":{},"zop":3}'
+    )
+    for strictness in ("Strict", "Warn"):
+        reply = await target.send(
+            "POST", target.path("configmaps"), text, media=JSON, fieldValidation=strictness
+        )
+        expected = ['unknown field "metadata.zap"', 'unknown field "zip"', 'duplicate field "data"']
+        expected.append('unknown field "zop"')
+        if strictness == "Warn":
+            assert warnings(reply) == sorted(expected)
+        else:
+            assert body(reply)["message"].endswith(f"error: {', '.join(expected)}")

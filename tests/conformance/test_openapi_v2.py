@@ -23,13 +23,30 @@ async def defined(target: Target, schema: JsonObject) -> str:
     group = f"{target.namespace}.example.com"
     whole = {"type": "object", "properties": {"spec": schema}}
     await target.create(CRDS, definition(group, whole))
+    return await published(target)
+
+
+async def published(target: Target) -> str:
+    """The name of a kind's schema, as soon as it is there."""
     name = f"com.example.{target.namespace}.v1.Foo"
 
-    async def published() -> bool:
+    async def listed() -> bool:
         return name in (await target.get(PATH))["definitions"]
 
-    assert await until(published)
+    assert await until(listed)
     return name
+
+
+async def test_an_object_that_takes_any_field_names_none(target: Target) -> None:
+    group = f"{target.namespace}.example.com"
+    whole = {"type": "object", "properties": {"spec": fields(a=STRING)}, **UNKNOWN}
+    await target.create(CRDS, definition(group, whole))
+    name = await published(target)
+    gvk = {"group": group, "kind": "Foo", "version": "v1"}
+    assert (await target.get(PATH))["definitions"][name] == {
+        "type": "object",
+        "x-kubernetes-group-version-kind": [gvk],
+    }
 
 
 CASES: list[tuple[str, JsonObject, JsonObject]] = [

@@ -200,3 +200,12 @@ async def test_subresources_have_forms_too(target: Target) -> None:
     assert (await target.get(scale))["kind"] == "Scale"
     status = await table(target, target.path("deployments", "d", "apps/v1", "status"))
     assert cells(status)[:2] == ["d", "0/2"]
+
+
+async def test_reviews_have_no_columns(target: Target) -> None:
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    review = {"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}}
+    refused = await target.create(path, review, code=406, headers=TABLE)
+    assert refused["message"].startswith("only the following media types are accepted: ")
+    either = {"accept": f"{TABLE['accept']}, application/json"}
+    assert (await target.create(path, review, headers=either))["kind"] == "SelfSubjectAccessReview"

@@ -15,6 +15,7 @@ import msgspec
 
 from quintant.cluster.apiserver import go_types
 from quintant.cluster.apiserver.codec.type_meta import check_patched, check_sent
+from quintant.cluster.apiserver.codec.unknown_fields import document_order
 from quintant.cluster.apiserver.go_types.coerce import CoercionError, coerce
 from quintant.cluster.apiserver.golang.printing import encoded, plain, quoted
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
@@ -51,6 +52,8 @@ class FieldValidation(msgspec.Struct, frozen=True):
     """The text is YAML, whose reader tells everything at once."""
     merged: Any = None
     """The strategic patch that it is the result of; such a result is not decoded again."""
+    text: bytes = b""
+    """The JSON, if fields come twice in it."""
 
     @property
     def converted(self) -> bool:
@@ -124,18 +127,29 @@ def decode(
     # A patched object is written and read again, with its keys in order.
     paths = sorted(paths, key=_steps) if patch else paths
     unknown = tuple(f"unknown field {quoted(path)}" for path in paths)
-    if not (patch or kind.custom):
+    typed = not (patch or kind.custom)
+    if typed:
         field_validation = _less(field_validation, paths)
-    most = None if patch or kind.custom else MAX_REPORTED
-    complaints = (*field_validation.refusal, *unknown)[:most]
+    complaints = _complaints(field_validation, unknown, typed=typed)
     if field_validation.strict and complaints:
         why = f"strict decoding error: {', '.join(complaints)}"
         raise _unfit(kind.resource, why, sent, patch=patch)
-    return (
-        (*field_validation.text_warnings, *unknown)[:most]
-        if field_validation.mode is FieldValidationMode.WARN
-        else ()
-    )
+    return complaints if field_validation.mode is FieldValidationMode.WARN else ()
+
+
+def _complaints(
+    field_validation: FieldValidation, unknown: tuple[str, ...], *, typed: bool
+) -> tuple[str, ...]:
+    """All that is amiss, in the order in which a decoder of the kind meets it."""
+    strict = field_validation.strict
+    of_text = field_validation.refusal if strict else field_validation.text_warnings
+    if not typed:
+        return (*of_text, *unknown)
+    complaints = [*of_text, *unknown]
+    if field_validation.text and of_text and unknown:
+        rank = document_order(field_validation.text)
+        complaints.sort(key=lambda complaint: rank.get(complaint, len(rank)))
+    return tuple(complaints[:MAX_REPORTED])
 
 
 def coerced(sent: Any, wanted: Resource, *, patch: bool = False) -> Any:

@@ -61,6 +61,26 @@ def duplicate_fields(text: bytes, document: Any) -> list[str]:
     return list(dict.fromkeys(_repeated(json.loads(text, object_pairs_hook=_Pairs), "")))
 
 
+def document_order(text: bytes) -> Mapping[str, int]:
+    """Where a decoder that reads a text once would complain: every possible complaint by rank."""
+    complaints = _complaints(json.loads(text, object_pairs_hook=_Pairs), "")
+    return {complaint: rank for rank, complaint in enumerate(dict.fromkeys(complaints))}
+
+
+def _complaints(value: Any, path: str) -> Iterator[str]:
+    """That each field is not known, and of one that comes again that it does."""
+    if isinstance(value, _Pairs):
+        names: set[str] = set()
+        for name, child in value:
+            item_path = f"{path}.{name}" if path else name
+            yield f"{'duplicate' if name in names else 'unknown'} field {quoted(item_path)}"
+            names.add(name)
+            yield from _complaints(child, item_path)
+    elif isinstance(value, list):
+        for at, child in enumerate(value):
+            yield from _complaints(child, f"{path}[{at}]")
+
+
 class _Pairs(list[tuple[str, Any]]):
     """A map as it was written."""
 

@@ -116,7 +116,8 @@ def _field_validation(call: ApiRequest, document: str, sent: Any) -> FieldValida
     if strictness is FieldValidationMode.IGNORE:
         return FieldValidation(strictness, merged=merged)
     warnings, yaml = text_warnings(call.headers, call.body, sent)
-    return FieldValidation(strictness, warnings, yaml, merged)
+    text = b"" if yaml or not warnings else call.body or b""
+    return FieldValidation(strictness, warnings, yaml, merged, text)
 
 
 def _strictness(query: Mapping[str, str], document: str) -> FieldValidationMode:

@@ -36,6 +36,8 @@ LEAST_BYTES = 400 * 1024
 _ANSWERED = {JSON: JSON, GNOSTIC: GNOSTIC.replace("@", ".")}
 _NOT_MODIFIED, _NOT_ACCEPTABLE = 304, 406
 _REF = "$ref"
+_GVK = "x-kubernetes-group-version-kind"
+_OPEN = "x-kubernetes-preserve-unknown-fields"
 _OLD, _NEW = "#/components/schemas/", "#/definitions/"
 _UNKNOWN_TO_V2 = frozenset({"allOf", "anyOf", "default", "not", "nullable", "oneOf"})
 _SHAPE = frozenset({"additionalProperties", "items", "properties", "type"})
@@ -83,10 +85,17 @@ def _document(kinds: tuple[Kind, ...], media: str) -> OpenApiV2:
         "swagger": "2.0",
         "info": INFO,
         "paths": {path: _path(found) for kind in kinds for path, found in paths(kind)},
-        "definitions": {name: _schema(schemas[name]) for name in sorted(schemas)},
+        "definitions": {name: _definition(schemas[name]) for name in sorted(schemas)},
     }
     body = msgspec.json.encode(document) if media == JSON else encode_openapi(document)
     return OpenApiV2(body, sha512(body).hexdigest().upper())
+
+
+def _definition(schema: JsonObject) -> JsonObject:
+    """A named schema. Of an object that takes any field none is named: readers refuse others."""
+    if schema.get(_OPEN) and _GVK in schema:
+        return {"type": "object", _GVK: schema[_GVK]}
+    return _schema(schema)
 
 
 def _schema(schema: JsonObject) -> JsonObject:
@@ -100,7 +109,7 @@ def _schema(schema: JsonObject) -> JsonObject:
 
 def _dropped(schema: JsonObject) -> frozenset[str]:
     """What v2 cannot say of a value."""
-    if not (schema.get("nullable") or schema.get("x-kubernetes-preserve-unknown-fields")):
+    if not (schema.get("nullable") or schema.get(_OPEN)):
         return _UNKNOWN_TO_V2
     # What an object inside another must have is not declared, but known of its type.
     known = {"required"} if schema.get("x-kubernetes-embedded-resource") else frozenset()

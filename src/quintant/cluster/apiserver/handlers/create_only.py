@@ -24,6 +24,7 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warning_headers
 from quintant.cluster.apiserver.offload.pool import Offload
+from quintant.cluster.apiserver.response.negotiate import negotiate
 from quintant.core.clock import Clock, Random, timestamp
 
 
@@ -48,6 +49,7 @@ class CreateOnlyResources:
         self, call: ApiRequest, request_info: RequestInfo, kind: Kind, user: User
     ) -> ApiResponse:
         """What was sent, with the answer in its status."""
+        negotiate(call.headers.get("accept", ""), routed=True, tables=False)
         target = ObjectRef(
             kind, request_info.namespace, request_info.name, request_info.subresource
         )

@@ -36,6 +36,8 @@ class FieldLabels(Struct, frozen=True):
     """Each label with its path in a stored object."""
     values: Mapping[str, str] = field(default_factory=dict)
     """The paths whose values an entry remembers, each with its value when absent."""
+    fallbacks: Mapping[str, str] = field(default_factory=dict)
+    """Paths that have the value of another one when absent."""
     refusal: str = "field label not supported: {label}"
     """How a field selector is refused."""
 

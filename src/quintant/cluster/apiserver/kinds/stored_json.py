@@ -181,8 +181,11 @@ def _continued(members: Mapping[str, Any]) -> bytes:
 
 
 def _field_values(kind: Kind, stored: JsonObject) -> Mapping[str, str]:
-    labels = kind.field_labels.values
-    return {path: _text(stored, path) or absent for path, absent in labels.items()} or _NOTHING
+    labels = kind.field_labels
+    values = {path: _text(stored, path) or absent for path, absent in labels.values.items()}
+    for path, other in labels.fallbacks.items():
+        values[path] = values[path] or values[other]
+    return values or _NOTHING
 
 
 def _text(obj: Any, path: str) -> str:

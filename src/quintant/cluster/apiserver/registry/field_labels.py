@@ -53,6 +53,8 @@ _ALIASES: dict[str, dict[str, str]] = {
     },
     "jobs.batch": {"status.successful": "status.succeeded"},
 }
+# What stands for an absent value.
+_FALLBACKS: dict[str, dict[str, str]] = {"events": {"source.component": "reportingComponent"}}
 
 
 def field_labels_of(resource: Resource) -> FieldLabels:
@@ -61,4 +63,5 @@ def field_labels_of(resource: Resource) -> FieldLabels:
     paths = _ALIASES.get(resource.full_name, {})
     if resource.full_name != "events.events.k8s.io":
         paths = {path: path for path in values} | paths
-    return FieldLabels(paths, values, _REFUSAL.get(resource.plural, _ONLY_METADATA))
+    refusal = _REFUSAL.get(resource.plural, _ONLY_METADATA)
+    return FieldLabels(paths, values, _FALLBACKS.get(resource.plural, {}), refusal)

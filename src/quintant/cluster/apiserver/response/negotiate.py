@@ -8,7 +8,7 @@ Every answer is made as compact JSON; `encode_reply` turns it into what was like
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import lru_cache, partial
 
@@ -69,16 +69,22 @@ class AcceptClause(Struct, frozen=True):
 
 
 def negotiate(
-    accept: str, *, routed: bool, collection: bool = False, watching: bool = False
+    accept: str,
+    *,
+    routed: bool,
+    collection: bool = False,
+    watching: bool = False,
+    tables: bool = True,
 ) -> NegotiatedMedia:
     """What an Accept header asks for; 406 if there is nothing of the kind.
 
     `routed` says that the router looks first, which takes names literally; it does not for custom
-    resources. A `collection` could be watched, and a watch cannot be answered in YAML.
+    resources. A `collection` could be watched, and a watch cannot be answered in YAML. Without
+    `tables` there is no form that has columns: nothing is stored that could have them.
     """
     if routed and not (_routable(accept) if len(accept) <= LONGEST else _is_routed(accept)):
         raise not_acceptable((*MEDIA, *STREAMS) if collection else MEDIA)
-    negotiated = _best(accept)
+    negotiated = _best(accept) if tables else _liked_best(_without_tables(clauses(accept)))
     if negotiated is None:
         raise form_not_acceptable(MEDIA)
     if watching and negotiated.media == YAML:
@@ -97,6 +103,11 @@ _routable = lru_cache(REMEMBERED)(_is_routed)
 def clauses(accept: str) -> tuple[AcceptClause, ...]:
     """The media types of an Accept header, the most liked first."""
     return _remembered(accept) if len(accept) <= LONGEST else _clauses(accept)
+
+
+def _without_tables(liked: Iterable[AcceptClause]) -> tuple[AcceptClause, ...]:
+    table = ResponseForm.TABLE.value
+    return tuple(clause for clause in liked if clause.parameters.get("as") != table)
 
 
 @lru_cache(REMEMBERED)
