@@ -6,7 +6,7 @@ nobody else knows where it listens.
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from ipaddress import IPv4Network, ip_address
 
 from quintant.api.core import (
     EndpointAddress,
@@ -24,6 +24,7 @@ from quintant.api.discovery import (
     EndpointSlice,
     SlicePort,
 )
+from quintant.api.kubernetes.networking_v1 import ServiceCIDR, ServiceCIDRSpec
 from quintant.api.meta import ObjectMeta
 from quintant.client.rest import Rest
 from quintant.cluster.apiserver.meta.service_ranges import family_of
@@ -42,12 +43,27 @@ _HTTPS = "https"
 _TCP = "TCP"
 
 
-async def advertise(server: ApiServer, address: BindAddress, service: str) -> None:
-    """Say where the API server is reached from this machine, also as a service."""
+async def advertise(server: ApiServer, address: BindAddress, services: IPv4Network) -> None:
+    """Say where the API server is reached from this machine, also as a service, the first of all.
+
+    The range of services is there as a real server has it: as the ServiceCIDR `kubernetes`.
+    """
     async with transport_as(server, admin("system:apiserver")) as transport:
         client = Client(Rest(transport), manager=MANAGER)
-        for obj in service_objects(address, service):
+        await _publish_range(client, str(services))
+        for obj in service_objects(address, str(services[1])):
             await client.apply(obj)
+
+
+async def _publish_range(client: Client, cidr: str) -> None:
+    found = await client.find(ServiceCIDR, NAME)
+    if found is not None and found.spec.cidrs != (cidr,):
+        # A range cannot be changed, and the cluster is in another one now.
+        await client.delete(found)
+        found = None
+    if found is None:
+        wanted = ServiceCIDR(metadata=ObjectMeta(name=NAME), spec=ServiceCIDRSpec(cidrs=(cidr,)))
+        await client.create(wanted)
 
 
 def service_objects(address: BindAddress, service: str) -> tuple[Object, ...]:

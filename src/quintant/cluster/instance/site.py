@@ -53,7 +53,7 @@ async def open_site(stack: AsyncExitStack, config: ClusterConfig, clock: Clock) 
     listening = serve(server, config.address.host, config.address.port, pki.context())
     url = await stack.enter_async_context(listening)
     address = replace(config.address, port=int(url.rpartition(":")[2]))
-    await advertise(server, reachable(address), share.api)
+    await advertise(server, reachable(address), share.services)
     return Site(config, share, pki, keys.authority, server, address, clock)
 
 
@@ -116,7 +116,7 @@ class Site(Struct, frozen=True):
 
         async def prepare() -> None:
             renumber_services(self.server.store, self.share.services)
-            await advertise(self.server, reachable(self.address), self.share.api)
+            await advertise(self.server, reachable(self.address), self.share.services)
 
         return ClusterSnapshots(self.server, self.clock, self.config.name, stopped, prepare)
 

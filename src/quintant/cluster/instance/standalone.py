@@ -82,7 +82,7 @@ async def run_standalone(
     address = config.address
     async with serve(server, address.host, address.port, context):
         advertised = BindAddress(config.advertised, address.port)
-        await advertise(server, advertised, str(config.services[1]))
+        await advertise(server, advertised, config.services)
         yield server
 
 

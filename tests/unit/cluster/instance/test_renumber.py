@@ -22,7 +22,7 @@ def service(name: str, **spec: object) -> JsonObject:
 async def kept(*services: JsonObject) -> RevisionStore:
     """What a cluster with the second share leaves behind."""
     server = ApiServer(services=SECOND.services)
-    await advertise(server, PLACE, SECOND.api)
+    await advertise(server, PLACE, SECOND.services)
     for each in services:
         await Api(server).create(SERVICES, each)
     return server.store
@@ -66,5 +66,7 @@ async def test_the_api_server_says_where_it_moved() -> None:
     store = await kept()
     renumber_services(store, FIRST.services)
     server = ApiServer(store=store)
-    await advertise(server, PLACE, FIRST.api)
+    await advertise(server, PLACE, FIRST.services)
     assert api_service_ip(store) == FIRST.api
+    path = "/apis/networking.k8s.io/v1/servicecidrs/kubernetes"
+    assert (await Api(server).get(path))["spec"] == {"cidrs": [str(FIRST.services)]}
