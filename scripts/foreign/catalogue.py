@@ -3,15 +3,26 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from foreign import agnhost_changes
 from foreign.go_program import GoProgram
 from foreign.python_program import PythonProgram, requirements
 from foreign.source_change import SourceChange
+from quintant.version import KUBERNETES
 
 _SCRIPTS = Path(__file__).parents[1]
 
 _ACTIONLINT = "github.com/rhysd/actionlint"
 ACTIONLINT = GoProgram("actionlint", _ACTIONLINT, "v1.7.12", f"{_ACTIONLINT}/cmd/actionlint")
 """Reads workflows of hosted CI as their runner does."""
+_KUBERNETES = "k8s.io/kubernetes"
+AGNHOST = GoProgram(
+    "agnhost",
+    _KUBERNETES,
+    KUBERNETES,
+    f"{_KUBERNETES}/test/images/agnhost",
+    changes=agnhost_changes.CHANGES,
+)
+"""The program of most containers of Kubernetes' own tests: servers, webhooks, name lookups."""
 CHISEL = GoProgram("chisel", "github.com/jpillora/chisel", "v1.10.1")
 CONTROLLER_RUNTIME = GoProgram("controller-runtime", "sigs.k8s.io/controller-runtime", "v0.24.1")
 """A library: its own tests are built and run, and no program of it."""
@@ -19,6 +30,8 @@ _COMET = "github.com/cometbft/cometbft"
 COMETBFT = GoProgram("cometbft", _COMET, "v0.38.17", f"{_COMET}/cmd/cometbft")
 PRIV_VAL_SERVER = GoProgram("priv_val_server", _COMET, "v0.38.17", f"{_COMET}/cmd/priv_val_server")
 """CometBFT's own remote signer."""
+E2E = GoProgram("e2e", _KUBERNETES, KUBERNETES, f"{_KUBERNETES}/test/e2e", tests=True)
+"""Kubernetes' own end-to-end tests; a quarter of an hour to build, 200 MB."""
 _FRP = "github.com/fatedier/frp"
 FRPS = GoProgram("frps", _FRP, "v0.65.0", f"{_FRP}/cmd/frps")
 FRPC = GoProgram("frpc", _FRP, "v0.65.0", f"{_FRP}/cmd/frpc")
@@ -135,6 +148,7 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
     program.name: program
     for program in (
         ACTIONLINT,
+        AGNHOST,
         BASEDPYRIGHT,
         CHISEL,
         COMETBFT,
@@ -142,6 +156,7 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         DEVICESHIFU_HTTP,
         DEVICESHIFU_MQTT,
         DEVICESHIFU_SOCKET,
+        E2E,
         FRPC,
         FRPS,
         HELM,

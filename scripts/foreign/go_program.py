@@ -21,6 +21,8 @@ from foreign.source_change import SourceChange, changed_copy, digest
 
 _COPY = "source"
 """The folder of a changed copy, beside the build."""
+_TEST_IMPORTS = '{{join .TestImports " "}}'
+"""What tests inside a package import, in the words of `go list`."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class GoProgram:
     """Where it is built from other text than was published."""
     main: str = ""
     """A main package of ours that chooses from the module, in place of one of its own."""
+    tests: bool = False
+    """Its program is the tests of the package, as `go test -c` makes it."""
 
     @property
     def variable(self) -> str:
@@ -74,12 +78,16 @@ class GoProgram:
         if self.main:
             (work / "main.go").write_text(self.main)
         package = "." if self.main else self.package or self.module
-        go.run(
-            *("build", "-v", "-mod=mod", "-trimpath", "-buildvcs=false"),
-            *("-ldflags", linker_flags(module), "-o", str(target), package),
-            folder=work,
-            title=f"building {self.name} {self.version}",
-        )
+        flags = ("-mod=mod", "-trimpath", "-buildvcs=false", "-ldflags", linker_flags(module))
+        title = f"building {self.name} {self.version}"
+        if self.tests:
+            # First what they import: `go test -c` does not name the packages that it compiles.
+            imports = go.run(
+                "list", "-mod=mod", "-f", _TEST_IMPORTS, package, folder=work, title=title
+            )
+            go.run("build", "-v", *flags, *imports.split(), folder=work, title=title)
+        verb = ("test", "-c") if self.tests else ("build", "-v")
+        go.run(*verb, *flags, "-o", str(target), package, folder=work, title=title)
         go.report(f"built {self.name} {self.version} in {time.monotonic() - started:.0f} s")
 
     def _folder(self, environ: Mapping[str, str]) -> Path:

@@ -104,7 +104,8 @@ echo "$1" >> "$CALLS"
 case "$1" in
 list) printf '%s' '{"GoMod": "'"$SOURCE"'", "Time": "2026-01-02T03:04:05Z"}' ;;
 mod) printf '%s' '{"Dir": "'"$(dirname "$SOURCE")/module"'"}' ;;
-build)
+build|test)
+    case "$*" in *" -o "*) ;; *) exit ;; esac
     while [ "$1" != -o ]; do shift; done
     { echo '#!/bin/sh'; echo "cat <<'END'"; cat go.mod; echo "package $3"
       [ ! -d source ] || cat source/cmd/main.go; echo END; } > "$2"
@@ -181,6 +182,14 @@ class TestGoPrograms:
         assert "require example.com/tool v1.2.3" in said
         assert "package .\n" in said
         assert TOOL.locate(environ) is None
+
+    def test_tests_of_a_package_are_built_after_what_they_import(self, tmp_path: Path) -> None:
+        environ = machine_with_go(tmp_path)
+        program = replace(TOOL, tests=True).provide(environ, report=lambda _: None)
+        said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+        assert "package example.com/tool/cmd/tool" in said
+        calls = (tmp_path / "calls").read_text().split()
+        assert calls == ["list", "mod", "list", "build", "test"]
 
     def test_processes_that_need_it_at_once_build_it_once(self, tmp_path: Path) -> None:
         environ = machine_with_go(tmp_path)
