@@ -20,6 +20,8 @@ LEADING_LINES = 12
 # it becomes visible.
 MOST_LINES = 80
 FIRST_LINES = 24
+# How lines begin of what watches delivered, by number or by name.
+EVENT_LINES = ("  e", "  ADDED:", "  MODIFIED:", "  DELETED:")
 
 
 def failure_story(record: RunRecord, breach: Breach, target: str = "") -> str:
@@ -62,7 +64,7 @@ def _shortened(lines: list[str]) -> list[str]:
 
 def _leads(line: str) -> bool:
     """Whether a line matters in a long story: what watches delivered does not."""
-    return not line.startswith("  e")
+    return not line.startswith(EVENT_LINES)
 
 
 def _elided(lines: Sequence[str]) -> list[str]:

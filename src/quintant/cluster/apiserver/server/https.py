@@ -68,7 +68,7 @@ async def serve(
     with TLS and authorisation only. A context that verifies client certificates makes their
     holders users of the server.
     """
-    edge = _Edge(server)
+    edge = ApiEdge(server)
     async with listen(edge.handle, BindAddress(host, port), ssl, limits=LIMITS) as address:
         try:
             with server.staffed():
@@ -81,7 +81,7 @@ class ApiEndpoint:
     """One more address of a server, for the programs of one node: it can be cut off, and opened."""
 
     def __init__(self, server: ApiServer) -> None:
-        self._edge, self._connected = _Edge(server), True
+        self._edge, self._connected = ApiEdge(server), True
         self._connections: WeakSet[Connection] = WeakSet()
 
     def connect(self) -> None:
@@ -113,8 +113,8 @@ async def serve_endpoint(
         yield endpoint, address
 
 
-class _Edge:
-    """One request after another."""
+class ApiEdge:
+    """One request after another, from HTTP to the server and back."""
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
@@ -122,8 +122,11 @@ class _Edge:
 
     async def handle(self, request: Request) -> HttpResponse:
         """The answer of the server."""
-        call = _call(request)
-        answer = await self._server.handle(call, self._peer(request.connection), request)
+        return await self.answer(read_call(request), request)
+
+    async def answer(self, call: ApiRequest, request: Request) -> HttpResponse:
+        """The answer to a call that came in a request, whose body may not have been read yet."""
+        answer = await self._server.handle(call, self.peer(request.connection), request)
         if isinstance(answer, PodStream):
             over = partial(self._server.leave, answer)
             return UpgradeResponse(answer.serve, answer.headers, over)
@@ -133,7 +136,7 @@ class _Edge:
             return Response(answer.status, answer.headers, answer.body)
         return _large(call, answer)
 
-    def _peer(self, connection: Connection) -> User | None:
+    def peer(self, connection: Connection) -> User | None:
         """Whom a connection proves: the holder of a certificate that TLS has verified."""
         if connection not in self._peers:
             secure = connection.transport.get_extra_info("ssl_object")
@@ -154,7 +157,7 @@ class _Edge:
         return StreamingResponse(pieces, over, headers=headers, write_timeout=patience)
 
 
-def _call(request: Request) -> ApiRequest:
+def read_call(request: Request) -> ApiRequest:
     """The head of a request. What is no text in it is shown as such, and is nobody's name."""
     headers: dict[str, str] = {}
     for raw, value in request.head.fields:

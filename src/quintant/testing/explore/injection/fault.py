@@ -1,7 +1,9 @@
 """What is done at a point, and the token that names it: `crash-after@w3`.
 
-A token repeats a run exactly: the faults, joined with `+`, and, where they are not the usual, the
-seed of the loop and the number of steps of the script: `lost@c0+stale@e7~seed=12~steps=2`.
+A point of a program that runs in real time has no number that lasts; it is named by what it is:
+`crash-after@delete:apps/statefulsets:default/a#1`. A token repeats a run exactly: the faults,
+joined with `+`, and, where they are not the usual, the seed of the loop and the number of steps of
+the script: `lost@c0+stale@e7~seed=12~steps=2`.
 """
 
 from __future__ import annotations
@@ -94,6 +96,8 @@ CALL_MODES = (*CRASHES, FaultMode.LOST, FaultMode.PARENT_GONE)
 """At every call; how a remote refuses is its model's to say."""
 
 _FAULT = re.compile(r"([a-z0-9-]+)@([wce])(\d+)")
+_NAMED = re.compile(r"([a-z0-9-]+)@(([A-Za-z]+):[^:@~+]+:[^@~+]+#\d+)")
+"""A mode at a point that has a name; its first word is a verb, or the type of an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +107,16 @@ class PlannedFault:
     mode: FaultMode
     kind: PointKind
     index: int
+    name: str = ""
+    """Of a point that has one."""
+
+    @property
+    def point(self) -> str:
+        """What tokens have for its point."""
+        return self.name or f"{self.kind}{self.index}"
 
     def __str__(self) -> str:
-        return f"{self.mode}@{self.kind}{self.index}"
+        return f"{self.mode}@{self.point}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +164,21 @@ class RunToken:
 
 
 def _fault(text: str) -> PlannedFault:
-    found = _FAULT.fullmatch(text)
+    found = _FAULT.fullmatch(text) or _NAMED.fullmatch(text)
     if found is None:
         raise ValueError(f"{text!r} is no mode at a point")
-    mode, kind, index = found.groups()
+    mode, second, third = found.groups()
     if mode not in set(FaultMode):
         raise ValueError(f"there is no mode {mode!r}")
-    return PlannedFault(FaultMode(mode), PointKind(kind), int(index))
+    if found.re is _FAULT:
+        return PlannedFault(FaultMode(mode), PointKind(second), int(third))
+    return named_fault(FaultMode(mode), second)
+
+
+def named_fault(mode: FaultMode, name: str) -> PlannedFault:
+    """A mode at a point that has a name: an event if it begins with the type of one."""
+    kind = PointKind.EVENT if name.partition(":")[0].isupper() else PointKind.WRITE
+    return PlannedFault(mode, kind, 0, name)
 
 
 def faults_at(

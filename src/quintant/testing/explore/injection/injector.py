@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from quintant.client.request_info import ResourcePath, resource_path
 from quintant.client.transport import ApiRequest, ApiResponse
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.errors import ConnectError, DeadlineExceeded
-from quintant.testing.cluster import InProcessCluster
 from quintant.testing.explore.injection.deletions import Deletions
 from quintant.testing.explore.injection.fault import (
     BY_OTHERS,
@@ -23,6 +23,7 @@ from quintant.testing.explore.injection.fault import (
     FaultMode,
     PlannedFault,
 )
+from quintant.testing.explore.injection.point_names import NUMBERED, PointNames
 from quintant.testing.explore.injection.process import ManagerProcess, WatchedEvent
 from quintant.testing.explore.injection.somebody_else import SomebodyElse, Target
 from quintant.testing.explore.injection.stages import FaultStages, StageAct
@@ -43,8 +44,14 @@ RETRY_AFTER_SECONDS = 1
 class Injector:
     """Numbers points, and makes faults at those that were chosen."""
 
-    def __init__(self, faults: Iterable[PlannedFault], trace: Trace) -> None:
-        self._waiting = {(each.kind, each.index): each.mode for each in faults}
+    def __init__(
+        self,
+        faults: Iterable[PlannedFault],
+        trace: Trace,
+        names: PointNames = NUMBERED,
+    ) -> None:
+        self._waiting = {each.point: each.mode for each in faults}
+        self._names = names
         self.disturbs = bool(self._waiting)
         """Whether this run has faults."""
         self._trace = trace
@@ -63,15 +70,15 @@ class Injector:
         """Calls of remotes that go on."""
 
     def attach(
-        self, cluster: InProcessCluster, somebody: SomebodyElse, crash: Callable[[int], None]
+        self, server: ApiServer, somebody: SomebodyElse, crash: Callable[[int], None]
     ) -> None:
-        """Know the world: its cluster, who else acts in it, and how a program is killed."""
-        self._cluster, self._somebody, self._crash = cluster, somebody, crash
+        """Know the world: its server, who else acts in it, and how a program is killed."""
+        self._server, self._somebody, self._crash = server, somebody, crash
 
     @property
     def unreached(self) -> list[str]:
         """The points that were chosen and never came."""
-        return [f"{kind}{index}" for kind, index in self._waiting]
+        return list(self._waiting)
 
     def note_write(self, table: str, key: str, revision: int) -> None:
         """The store has changed."""
@@ -82,9 +89,9 @@ class Injector:
 
     async def write(self, process: ManagerProcess, call: ApiRequest) -> ApiResponse:
         """A write to the API."""
-        at = resource_path(call.path)
-        subject = subject_of(at)
-        point = self._trace.point(PointKind.WRITE, write_text(call, at), subject=subject)
+        at = self._names.written(call, resource_path(call.path))
+        subject, name = subject_of(at), self._names.of_write(call, at)
+        point = self._trace.point(PointKind.WRITE, write_text(call, at), subject=subject, name=name)
         mode = self._struck(point)
         if mode is FaultMode.PARENT_GONE:
             await self._delete_for_good(self._somebody.parent(subject))
@@ -160,12 +167,16 @@ class Injector:
     async def deliver(self, process: ManagerProcess, at: ResourcePath, event: WatchedEvent) -> None:
         """An event on its way to a cache."""
         meta, table = event.object.metadata, table_of(at)
-        revision = int(meta.resource_version)
+        revision, name = int(meta.resource_version), self._names.of_event(at, event)
+        if name is None:
+            await self._watches.pass_on(process, at, event)
+            return
         point = self._trace.point(
             PointKind.EVENT,
             f"{event.type} {table} {meta.key}",
             subject=f"{table} {meta.key}",
             revision=revision,
+            name=name,
         )
         match self._struck(point):
             case FaultMode.STALE if not self._watches.blind:
@@ -212,7 +223,7 @@ class Injector:
         held, self._watches.held = self._watches.held, None
         if held is not None:
             self._trace.tell(f"! the watches of {held.table} are cut, and the history compacted")
-            self._cluster.server.compact()
+            self._server.compact()
             held.cut.set()
 
     async def _interfere(self, mode: FaultMode, subject: str) -> None:
@@ -264,8 +275,8 @@ class Injector:
         return restore
 
     def _struck(self, point: Point) -> FaultMode | None:
-        mode = self._waiting.pop((point.kind, point.index), None)
+        mode = self._waiting.pop(point.key, None)
         if mode is not None:
             explanation = EXPLANATIONS[mode]
-            self._trace.tell(f"! {mode} at {point.kind}{point.index}: {explanation}")
+            self._trace.tell(f"! {mode} at {point.key}: {explanation}")
         return mode

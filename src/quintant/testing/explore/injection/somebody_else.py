@@ -7,7 +7,7 @@ right again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,8 +73,16 @@ class Target:
 class SomebodyElse:
     """Acts as an admin, without asking anybody."""
 
-    def __init__(self, server: ApiServer, admin: Transport, base: Snapshot) -> None:
+    def __init__(
+        self,
+        server: ApiServer,
+        admin: Transport,
+        base: Snapshot,
+        is_concerned: Callable[[str], bool] = lambda title: True,
+    ) -> None:
+        """Of what is new since `base`, only objects whose titles are concerned are looked at."""
         self._server, self._admin, self._base = server, admin, base
+        self._is_concerned = is_concerned
 
     def child(self, subject: str) -> Target | None:
         """The child that a write is about, or else the one that was written last."""
@@ -143,8 +151,9 @@ class SomebodyElse:
         ]
         for _, kind, entry in sorted(found, key=lambda each: -each[0]):
             meta = metadata(entry)
-            if meta.deletion_timestamp is None:
-                yield Target(kind, meta, stored_json.unpack(kind, entry))
+            target = Target(kind, meta, stored_json.unpack(kind, entry))
+            if meta.deletion_timestamp is None and self._is_concerned(target.title):
+                yield target
 
     def _chosen(self, children: Sequence[Target], subject: str) -> Target | None:
         named = [each for each in children if each.title == subject]

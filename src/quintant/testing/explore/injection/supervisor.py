@@ -16,8 +16,9 @@ from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
+from quintant.testing.explore.injection.in_process_manager import InProcessManager
 from quintant.testing.explore.injection.leases import LeaseTable
-from quintant.testing.explore.injection.process import Disturbance, ManagerProcess
+from quintant.testing.explore.injection.process import Disturbance
 from quintant.testing.explore.injection.trace import Trace
 from quintant.testing.explore.remote import CALLER
 
@@ -47,7 +48,7 @@ class Supervisor:
         self._cluster, self._make = cluster, make
         self._disturbance, self._trace = disturbance, trace
         self._restart_after, self._seed, self._replicas = restart_after, seed, replicas
-        self._processes: dict[tuple[int, int], ManagerProcess] = {}
+        self._processes: dict[tuple[int, int], InProcessManager] = {}
         """By the number of the program, and of the replica."""
         self._all_run = asyncio.Event()
         self._leases = LeaseTable()
@@ -94,7 +95,7 @@ class Supervisor:
             if index == program:
                 process.kill()
 
-    def _working(self) -> list[ManagerProcess]:
+    def _working(self) -> list[InProcessManager]:
         return [
             self._processes[at] for at in sorted(self._processes) if self._processes[at].working
         ]
@@ -111,7 +112,7 @@ class Supervisor:
     async def _live(self, index: int, replica: int, manager: Manager) -> None:
         """One life of a process, to its end."""
         inner = InProcessTransport(self._cluster.server)
-        process = ManagerProcess(index, inner, self._disturbance, self._trace, self._leases)
+        process = InProcessManager(index, inner, self._disturbance, self._trace, self._leases)
         # Every task of the manager is started from here, and so knows whose it is.
         CALLER.set(process)
         environment = Environment(process, self._cluster.clock, self._random())

@@ -36,9 +36,16 @@ class Point:
     """Of an event, that of its object."""
     remote: str = ""
     """Of a call, whose."""
+    name: str = ""
+    """What it is, where numbers differ from run to run: `delete:pods:default/a#1`."""
+
+    @property
+    def key(self) -> str:
+        """What a token has for it."""
+        return self.name or f"{self.kind}{self.index}"
 
     def __str__(self) -> str:
-        return f"{self.kind}{self.index} {self.text}"
+        return self.name or f"{self.key} {self.text}"
 
 
 @dataclass(slots=True)

@@ -95,7 +95,7 @@ class ScenarioWorld:
             replicas=replicas,
         )
         somebody = SomebodyElse(cluster.server, cluster.admin, base)
-        injector.attach(cluster, somebody, self.supervisor.crash)
+        injector.attach(cluster.server, somebody, self.supervisor.crash)
         self._injector = injector
         self._quiescence = Quiescence(
             self.supervisor.engines,

@@ -1,0 +1,156 @@
+"""A manager of ours as a process under test: its transport, between its start and its end.
+
+Everything that it sends passes here. What is dead sends nothing: from the moment at which a process
+is killed no request of it reaches the server, whatever its tasks still do until they are ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from quintant.client.request_info import ResourcePath, resource_path, verb_of
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
+from quintant.runtime.leader.elector import ElectorState
+from quintant.runtime.manager.engine import Engine
+from quintant.testing.explore.injection.leases import LeaseTable
+from quintant.testing.explore.injection.process import (
+    LEASES,
+    READS,
+    Disturbance,
+    decode_event,
+)
+from quintant.testing.explore.injection.trace import Trace
+from quintant.testing.explore.remote import RemoteModel
+
+T = TypeVar("T")
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+class InProcessManager:
+    """One life of a manager; it is the transport that its manager is bound to."""
+
+    def __init__(
+        self,
+        index: int,
+        inner: Transport,
+        disturbance: Disturbance,
+        trace: Trace,
+        leases: LeaseTable,
+    ) -> None:
+        self.index = index
+        self.alive = True
+        self.ending = asyncio.Event()
+        """Set when the process is to end."""
+        self.stopping = False
+        """Whether it is to be stopped in order, and not killed."""
+        self.engine: Engine | None = None
+        self.inner = inner
+        self._cut_off = False
+        self._disturbance, self._trace, self._leases = disturbance, trace, leases
+
+    @property
+    def working(self) -> bool:
+        """Whether it does what there is to do: it runs, is reachable, and leads if it has to."""
+        engine = self.engine
+        if engine is None or not self.alive or self._cut_off:
+            return False
+        return engine.elector is None or engine.elector.state is ElectorState.LEADING
+
+    def cut_off(self) -> None:
+        """Nothing that it sends arrives any more, and nothing is answered; it runs on."""
+        self._cut_off = True
+
+    async def reachable(self) -> None:
+        """Return if the server can be reached; else never, but for cancellation."""
+        if self._cut_off:
+            await asyncio.get_running_loop().create_future()
+
+    def kill(self) -> None:
+        """Nothing of this process reaches anybody from now on."""
+        self.alive = False
+        self.ending.set()
+
+    def check(self) -> None:
+        """CancelledError in whatever still runs of a process that was killed."""
+        if not self.alive:
+            raise asyncio.CancelledError
+
+    async def request(self, call: ApiRequest) -> ApiResponse:
+        """Send a request."""
+        self.check()
+        await self.reachable()
+        at = resource_path(call.path)
+        if self._elects(at):
+            return self._leases.answer(call)
+        if verb_of(call) in READS or (at.group, at.plural) == LEASES:
+            reply = await self.inner.request(self._disturbance.read(self, call))
+        else:
+            reply = await self._disturbance.write(self, call)
+        self.check()
+        self._disturbance.saw(self, reply.body)
+        self._trace.digest_of(str(call).encode(), call.body or b"", reply.body)
+        return reply
+
+    def _elects(self, at: ResourcePath) -> bool:
+        """Whether a request is about the lease that this process competes for."""
+        elector = self.engine.elector if self.engine is not None else None
+        if elector is None or (at.group, at.plural) != LEASES:
+            return False
+        return at.namespace == elector.election.namespace and (
+            at.name in ("", elector.election.name)
+        )
+
+    async def call(
+        self, model: RemoteModel, text: str, work: Callable[[], Coroutine[Any, Any, T]]
+    ) -> T:
+        """Call a remote."""
+        self.check()
+        answer = await self._disturbance.call(self, model, text, work)
+        self.check()
+        # Where an object lies in memory is no part of an answer.
+        self._trace.digest_of(text.encode(), _ADDRESS.sub("", repr(answer)).encode())
+        return answer
+
+    @asynccontextmanager
+    async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:
+        """Open a watch."""
+        self.check()
+        await self.reachable()
+        refusal = self._disturbance.refusal(self, call)
+        if refusal is not None:
+            yield ApiStream(refusal.status, _once(refusal.body), refusal.headers)
+            return
+        async with self.inner.stream(call) as stream:
+            chunks = stream.chunks
+            if stream.status == 200 and verb_of(call) == "watch":
+                chunks = self._delivered(call, stream.chunks)
+            yield ApiStream(stream.status, chunks, stream.headers)
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    async def _delivered(
+        self, call: ApiRequest, chunks: AsyncIterator[bytes]
+    ) -> AsyncIterator[bytes]:
+        at, initial = resource_path(call.path), "sendInitialEvents" in call.query
+        async for chunk in chunks:
+            for line in chunk.splitlines(keepends=True):
+                event = decode_event(line)
+                if event.type == "BOOKMARK":
+                    initial = False
+                elif not initial:
+                    await self._disturbance.deliver(self, at, event)
+                self.check()
+                await self.reachable()
+                self._disturbance.saw(self, line)
+                self._trace.digest_of(line)
+            yield chunk
+
+
+async def _once(body: bytes) -> AsyncIterator[bytes]:
+    yield body
