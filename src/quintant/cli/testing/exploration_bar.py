@@ -33,13 +33,12 @@ class ExplorationBar:
         self._progress.stop()
 
     def show(self, report: ExplorationReport) -> None:
-        failed = f"{len(report.failures)} failed" if report.failures else ""
+        self.show_progress(report.title, report.runs, report.planned, len(report.failures))
+
+    def show_progress(self, title: str, runs: int, planned: int, failures: int) -> None:
+        failed = f"{failures} failed" if failures else ""
         self._progress.update(
-            self._task,
-            description=report.title,
-            completed=report.runs,
-            total=report.planned,
-            failed=failed,
+            self._task, description=title, completed=runs, total=planned, failed=failed
         )
 
     def say(self, text: str) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import click
+import msgspec
 
 from quintant.core.errors import ConfigError
 from quintant.testing.explore.campaign import ExplorationOptions, explore_scenarios, replay_run
@@ -14,7 +16,35 @@ from quintant.testing.explore.report import ExplorationReport
 
 
 @click.command("explore")
-@click.argument("targets", metavar="FILE[:SCENARIO]...", nargs=-1, required=True)
+@click.argument("targets", metavar="FILE[:SCENARIO]...", nargs=-1)
+@click.option(
+    "--command",
+    "program",
+    metavar="COMMAND",
+    help="Explore a program of any framework: './manager --kubeconfig {kubeconfig}'. FILE is then "
+    "a scenario in YAML.",
+)
+@click.option(
+    "--crds",
+    multiple=True,
+    metavar="PATH",
+    type=click.Path(path_type=Path, exists=True),
+    help="With --sample: files or folders of CustomResourceDefinitions; may be repeated.",
+)
+@click.option(
+    "--sample",
+    metavar="FILE",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="With --command: what is created, changed, scaled and deleted, without a scenario.",
+)
+@click.option(
+    "--pace",
+    metavar="TIMES",
+    type=float,
+    help="With --command: how many times as fast its clock runs; by default 30, and 1 in Go.",
+)
+@click.option("--first", is_flag=True, help="With --command: end with the first failure.")
+@click.option("--schema", is_flag=True, help="Print the JSON schema of scenarios in YAML.")
 @click.option("--replay", "token", metavar="TOKEN", help="Make one run again, and tell its story.")
 @click.option(
     "--mode",
@@ -44,12 +74,36 @@ def command(
     seeds: int,
     budget: float | None,
     jobs: int | None,
+    program: str | None,
+    crds: tuple[Path, ...],
+    sample: Path | None,
+    pace: float | None,
+    first: bool,
+    schema: bool,
 ) -> None:
     """Disturb scenarios at every point, each in a run of its own.
 
     The files define classes of quintant.testing.Scenario. Every failure is printed with a token
-    that repeats exactly its run.
+    that repeats exactly its run. With --command a program of any framework and language is
+    disturbed, in real time, before a cluster that is embedded here.
     """
+    if schema:
+        # Loaded by those who explore foreign programs.
+        from quintant.testing.explore.foreign.scenario_file import scenario_schema
+
+        click.echo(msgspec.json.format(msgspec.json.encode(scenario_schema()), indent=2).decode())
+        return
+    if program is not None:
+        from quintant.cli.testing.explore_program import ProgramRequest, explore_program
+
+        explore_program(
+            ProgramRequest(
+                program, targets, crds, sample, pace, token, modes, seeds, budget, jobs, first
+            )
+        )
+        return
+    if not targets:
+        raise click.UsageError("Missing argument 'FILE[:SCENARIO]...'.")
     if token is not None:
         _replay(targets, token)
         return

@@ -1,0 +1,113 @@
+"""`quintant explore --command`: the same for a program of any framework and language."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+from msgspec import Struct
+
+from quintant.core.errors import ConfigError
+from quintant.testing.explore.foreign.campaign import ORDER, ForeignOptions, PointNeverCame
+from quintant.testing.explore.foreign.exploration import Exploration, ForeignTarget
+from quintant.testing.explore.foreign.report import ForeignFailure, ForeignReport
+from quintant.testing.explore.injection.fault import FaultMode
+
+FAILED, NEVER_CAME = 1, 2
+
+
+class ProgramRequest(Struct, frozen=True):
+    """What the command line asks for."""
+
+    program: str
+    targets: tuple[str, ...] = ()
+    crds: tuple[Path, ...] = ()
+    sample: Path | None = None
+    pace: float | None = None
+    token: str | None = None
+    modes: tuple[str, ...] = ()
+    seeds: int = 0
+    budget: float | None = None
+    jobs: int | None = None
+    first: bool = False
+
+
+def explore_program(request: ProgramRequest) -> None:
+    """Explore a program, or make one run of it again; SystemExit with what came of it."""
+    exploration = Exploration(_target(request))
+    click.echo(exploration.chosen.reason)
+    if request.token is not None:
+        _replay(exploration, request.token)
+        return
+    # Of the extra cluster, without which help is shown all the same.
+    from quintant.cli.testing.exploration_bar import ExplorationBar
+
+    with ExplorationBar() as bar:
+        announced: list[str] = []
+
+        def progress(report: ForeignReport) -> None:
+            if not announced:
+                announced.append(report.undisturbed)
+                bar.say(report.undisturbed)
+            bar.show_progress(
+                report.title, report.runs, report.planned, len(report.failures) + report.suspected
+            )
+
+        def found(failure: ForeignFailure) -> None:
+            bar.say(f"\n{failure}\n  {_again(request, failure.token)}")
+
+        report = exploration.explore(_options(request, exploration), progress, found)
+    click.echo(str(report))
+    if report.failures:
+        raise SystemExit(FAILED)
+
+
+def _replay(exploration: Exploration, token: str) -> None:
+    try:
+        failure = exploration.replay(token)
+    except PointNeverCame as error:
+        click.echo(f"error: {error}", err=True)
+        raise SystemExit(NEVER_CAME) from None
+    if failure is None:
+        click.echo(f"{token}: as without any fault")
+        return
+    click.echo(f"{failure.token}: {failure.why}\n{failure.story}")
+    raise SystemExit(FAILED)
+
+
+def _target(request: ProgramRequest) -> ForeignTarget:
+    if len(request.targets) > 1 or request.seeds:
+        raise ConfigError(
+            "cannot explore a program so",
+            because="it has one scenario, and its chance is nobody's to repeat: no --seeds",
+            hint="quintant explore --command '…' scenario.yaml",
+        )
+    scenario = Path(request.targets[0]) if request.targets else None
+    return ForeignTarget(request.program, scenario, request.crds, request.sample, request.pace)
+
+
+def _options(request: ProgramRequest, exploration: Exploration) -> ForeignOptions:
+    cores = os.cpu_count() or 1
+    # Who runs in real time waits most of it.
+    usual = cores if exploration.chosen.pace > 1 else 2 * cores
+    return ForeignOptions(_modes(request), request.jobs or usual, request.budget, request.first)
+
+
+def _modes(request: ProgramRequest) -> tuple[FaultMode, ...]:
+    modes = tuple(map(FaultMode, request.modes)) or ORDER
+    for mode in modes:
+        if mode not in ORDER:
+            raise ConfigError(
+                f"cannot try {mode} with a program",
+                because="it is about what is left outside of the cluster, which nobody knows here",
+                hint=", ".join(ORDER),
+            )
+    return modes
+
+
+def _again(request: ProgramRequest, token: str) -> str:
+    given = [f"--crds {path}" for path in request.crds]
+    given += [f"--sample {request.sample}"] if request.sample is not None else []
+    words = ["quintant explore", f"--command {request.program!r}", *given, *request.targets]
+    return f"repeat: {' '.join(words)} --replay {token!r}"

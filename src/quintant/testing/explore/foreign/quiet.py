@@ -1,0 +1,122 @@
+"""When nothing is left to be done, of a program in real time.
+
+All is quiet when the program runs, every watch that the recording had is open again and has passed
+on everything, nothing is in flight, and for `calm` seconds nobody has written: counted from the
+step itself, for who has not reacted yet is not quiet. Writes that the undisturbed run makes at rest
+as well do not count.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+
+from quintant.core.clock import monotonic
+from quintant.testing.explore.foreign.gateway import Gateway
+from quintant.testing.explore.foreign.supervisor import ProgramSupervisor
+from quintant.testing.explore.simulation.quiescence import NeverQuiet
+
+LOOK_SECONDS = 0.03
+"""Real seconds between two looks."""
+BUSY = 0.4
+"""Which part of the last looks has to meet a program at work for it to be busy: with its clock so
+fast, it is at work at some of them at rest as well."""
+SMOOTHING = 0.15
+"""How much the last look counts for that."""
+MOST_BUSY_SECONDS = 10.0
+"""Real seconds after which who is busy and writes nothing is one that always is."""
+POLLS = 5
+"""A write that was made so often in one step of an undisturbed run is one that goes on at rest."""
+SHOWN = 3
+
+
+@dataclass(slots=True)
+class ForeignQuiet:
+    """Knows when a world is quiet."""
+
+    gateway: Gateway
+    supervisor: ProgramSupervisor
+    pace: float
+    polls: frozenset[str] = frozenset()
+    """Writes that go on at rest."""
+    recording: bool = False
+    """Whether such writes are to be found out."""
+    writes: Counter[str] = field(default_factory=Counter)
+    """Of this step, by what they do."""
+    repeated: set[str] = field(default_factory=set)
+    """What was found to go on at rest."""
+    last: float = 0.0
+    """When somebody wrote last."""
+    busy: float = 0.0
+    """How much of its time the program has been at work lately."""
+    worked: float = 0.0
+    """When it was busy last."""
+
+    def wrote(self, name: str) -> None:
+        """The program has written something."""
+        self.writes[name] += 1
+        if name in self.polls:
+            return
+        if self.recording and self.writes[name] > POLLS:
+            self.repeated.add(name)
+            return
+        self.last = monotonic()
+
+    def changed(self) -> None:
+        """Somebody else has."""
+        self.last = monotonic()
+
+    def begin(self) -> None:
+        """A step begins."""
+        self.writes.clear()
+        self.gateway.refusals.clear()
+        self.last = monotonic()
+
+    async def wait(self, required: frozenset[str], calm: float, bound: float) -> None:
+        """Wait until all is quiet; NeverQuiet after `bound` seconds."""
+        began = monotonic()
+        self.last = max(self.last, began - calm)
+        self.worked = self.last
+        while (unrest := self._unrest(required)) or monotonic() - self._since() < calm:
+            if monotonic() - began > bound:
+                raise NeverQuiet(self._reason(unrest, bound))
+            await asyncio.sleep(LOOK_SECONDS * self.pace)
+            self._look()
+
+    def _look(self) -> None:
+        """See whether the program is at work, though it writes nothing."""
+        runnable = any(life.is_runnable for life in self.supervisor.working)
+        self.busy += (runnable - self.busy) * SMOOTHING
+        if self.busy > BUSY and monotonic() - self._acted() < MOST_BUSY_SECONDS * self.pace:
+            self.worked = monotonic()
+
+    def open_watches(self) -> frozenset[str]:
+        """What is watched now by who works."""
+        watches = self.gateway.watches
+        return frozenset(each.signature for each in watches if each.life.working)
+
+    def _since(self) -> float:
+        """The last moment at which somebody did something, or began to look."""
+        return max(self._acted(), self.worked)
+
+    def _acted(self) -> float:
+        return max(self.last, self.supervisor.started, *self.gateway.opened.values())
+
+    def _unrest(self, required: frozenset[str]) -> str:
+        """Why it is not quiet whatever the time; empty if it may be."""
+        working = self.supervisor.working
+        if not working:
+            return "the program does not run"
+        if missing := required - self.open_watches():
+            return f"the watch of {min(missing)} is not open"
+        if any(life.in_flight for life in working):
+            return "a request is in flight"
+        late = [each for each in self.gateway.watches if each.life.working and not each.idle]
+        return f"the watch of {late[0].signature} is behind" if late else ""
+
+    def _reason(self, unrest: str, bound: float) -> str:
+        often = [f"{name} ({count} times)" for name, count in self.writes.most_common(SHOWN)]
+        refused = [f"{each} ({n} times)" for each, n in self.gateway.refusals.most_common(1)]
+        doing = "; ".join([*filter(None, [unrest]), *often, *refused])
+        return f"not quiet after {bound:g} s of its clock: {doing or 'somebody writes'}"

@@ -1,0 +1,158 @@
+"""What two worlds of a program in real time are compared by, and what differs by itself.
+
+Beside what `simulation.normalise` leaves out: which node a pod is on, its addresses and the ids of
+its containers. Names that are generated are numbered by what is in the objects, for their order is
+chance. What three undisturbed runs do not agree on is left out by its path, and reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from quintant.testing.explore.foreign.generated_names import GeneratedNames
+from quintant.testing.explore.foreign.scenario_file import IgnoredField
+from quintant.testing.explore.simulation.normalise import Document, Normalised
+
+BY_CHANCE = ("podIP", "podIPs", "hostIP", "hostIPs", "startTime")
+"""Of the status of a pod."""
+OF_CONTAINERS = ("containerID", "imageID")
+BESIDE = ("nodes", "csinodes.storage.k8s.io", "endpointslices.discovery.k8s.io", "endpoints")
+"""Tables of the cluster itself, or that repeat the addresses of pods."""
+LONGEST_VALUE = 160
+_NUMBERED = re.compile(r"([a-z0-9.-]*[-.])<(\d+)>")
+
+Path = tuple[str, ...]
+
+
+class SelfDifference(Struct, frozen=True):
+    """Something that undisturbed runs do not agree on."""
+
+    path: Path
+    values: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{'.'.join(self.path)}: {' | '.join(self.values)}"
+
+
+def plain_document(document: Document) -> Document | None:
+    """An object without what is chance in a cluster that works; None for what is beside it."""
+    if document.get("kind") != "Pod":
+        return document
+    document.get("spec", {}).pop("nodeName", None)
+    status = document.get("status", {})
+    for name in BY_CHANCE:
+        status.pop(name, None)
+    for part in ("containerStatuses", "initContainerStatuses"):
+        for each in status.get(part, ()):
+            for name in OF_CONTAINERS:
+                each.pop(name, None)
+    return document
+
+
+def comparable(
+    state: Normalised, names: GeneratedNames, ignored: Sequence[IgnoredField] = ()
+) -> Normalised:
+    """A world, with generated names numbered by what is in the objects."""
+    kept = {t: d for t, d in state.items() if t.partition(" ")[0] not in BESIDE}
+    text = msgspec.json.encode(kept).decode()
+    for (_, _, name), numbered in sorted(names.numbers.items(), key=lambda it: -len(it[0][2])):
+        text = text.replace(name, numbered)
+    made: Normalised = msgspec.json.decode(text)
+    return _without_ignored(_renumbered(made), ignored)
+
+
+def _renumbered(state: Normalised) -> Normalised:
+    """The numbers of generated names in the order of what they stand for."""
+    stems: dict[str, list[tuple[str, str]]] = {}
+    for title, document in state.items():
+        if found := _NUMBERED.search(title):
+            content = msgspec.json.encode(document, order="sorted").decode()
+            anonymous = _NUMBERED.sub(r"\1<*>", content)
+            stems.setdefault(found[1], []).append((anonymous, found[0]))
+    renamed = {
+        old: f"{stem}<{number}>"
+        for stem, entries in stems.items()
+        for number, (_, old) in enumerate(sorted(set(entries)), 1)
+    }
+    text = msgspec.json.encode(state).decode()
+    text = _NUMBERED.sub(lambda match: renamed.get(match[0], f"{match[1]}<gone>"), text)
+    made: Normalised = msgspec.json.decode(text)
+    return dict(sorted(made.items()))
+
+
+def self_differences(runs: Sequence[Sequence[Normalised]]) -> list[SelfDifference]:
+    """What undisturbed runs do not agree on, step by step."""
+    found: dict[Path, SelfDifference] = {}
+    for states in zip(*runs, strict=False):
+        for path in dict.fromkeys(p for other in states[1:] for p in _differing(states[0], other)):
+            values = tuple(_text(_at(state, path)) for state in states)
+            found.setdefault(path, SelfDifference(path, values))
+    return list(found.values())
+
+
+def masked(state: Normalised, paths: Sequence[Path]) -> Normalised:
+    """A world without what is at some paths."""
+    made: Normalised = msgspec.json.decode(msgspec.json.encode(state))
+    for path in paths:
+        _remove(made, path)
+    return made
+
+
+def _differing(left: Any, right: Any, path: Path = ()) -> Iterator[Path]:
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in sorted({*left, *right}):
+            if key not in left or key not in right:
+                yield (*path, key)
+            else:
+                yield from _differing(left[key], right[key], (*path, key))
+    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        for number, (one, other) in enumerate(zip(left, right, strict=True)):
+            yield from _differing(one, other, (*path, str(number)))
+    elif left != right:
+        yield path
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def _remove(value: Any, path: Path) -> None:
+    holder, last = _at(value, path[:-1]), path[-1]
+    if isinstance(holder, dict):
+        holder.pop(last, None)
+    elif isinstance(holder, list) and last.isdigit() and int(last) < len(holder):
+        holder[int(last)] = "<differs>"
+
+
+def _without_ignored(state: Normalised, ignored: Sequence[IgnoredField]) -> Normalised:
+    for each in ignored:
+        for title in list(state):
+            if each.kind and title.partition(" ")[0] != each.kind:
+                continue
+            if each.field == "*":
+                del state[title]
+            else:
+                _remove(state[title], tuple(each.field.split(".")))
+    return state
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "absent"
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + "…"
+
+
+Normalise = Callable[[Document], Document | None]

@@ -1,0 +1,164 @@
+"""Exploring a program of another process that speaks plain HTTP: what is found, and what is left.
+
+In real time, on a cluster of its own; no foreign framework is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+import patience
+
+OPERATOR = Path(__file__).parents[2] / "testbeds" / "plain_operator.py"
+DEFINITION = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.demo.dev}
+spec:
+  group: demo.dev
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      subresources: {status: {}}
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec: {type: object, properties: {message: {type: string}}}
+            status: {type: object, properties: {child: {type: string}}}
+"""
+SAMPLE = """
+apiVersion: demo.dev/v1
+kind: Widget
+metadata: {name: a}
+spec: {message: hi}
+"""
+SCENARIO = """
+crds: [crd.yaml]
+steps: [{apply: sample.yaml}]
+"""
+PROCESSES = 6
+"""Of two lives at least: keeper, program, and what the program started."""
+LOOK_SECONDS = 0.05
+CREATE = "create:configmaps:default/a-<1>#1"
+pytestmark = pytest.mark.realtime
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "crd.yaml").write_text(DEFINITION)
+    (tmp_path / "sample.yaml").write_text(SAMPLE)
+    (tmp_path / "scenario.yaml").write_text(SCENARIO)
+    return tmp_path
+
+
+def command(*options: str) -> str:
+    program = [sys.executable, "-I", "-S", str(OPERATOR), "--kubeconfig", "{kubeconfig}"]
+    return shlex.join([*program, *options])
+
+
+def words(program: str, *options: str) -> list[str]:
+    given = ["--command", program, "--jobs", "3", *options]
+    return [sys.executable, "-m", "quintant", "explore", *given]
+
+
+def explore(folder: Path, program: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words(program, *options),
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=patience.seconds(100),
+    )
+
+
+def test_a_child_that_is_made_twice_after_a_crash_is_found_with_a_sample_alone(
+    folder: Path,
+) -> None:
+    given = ("--crds", "crd.yaml", "--sample", "sample.yaml", "--mode", "crash-after", "--first")
+    done = explore(folder, command("--twice"), *given)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"crash-after@{CREATE} (3 of 3)" in done.stdout
+    assert "configmaps default/a-<2> is there, and should not be" in done.stdout
+
+
+def test_a_program_that_stands_everything_has_no_failure(folder: Path) -> None:
+    given = ("scenario.yaml", "--mode", "crash-after", "--mode", "rewind")
+    done = explore(folder, command("--poll", "3"), *given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "goes on at rest: patch widgets.demo.dev default/a" in done.stdout
+    assert "; 0 failures" in done.stdout
+
+
+def test_a_token_whose_point_never_comes_is_an_error_of_its_own(folder: Path) -> None:
+    given = ("scenario.yaml", "--replay", "lost@create:pods:default/b#1")
+    done = explore(folder, command("--twice"), *given)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "the point never came: create:pods:default/b#1" in done.stderr
+
+
+def test_nothing_is_left_of_a_run_that_is_killed(folder: Path) -> None:
+    program = command("--leave-child")
+    quintant = subprocess.Popen(
+        words(program, "scenario.yaml"),
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(lambda: len(operators(quintant.pid)) >= PROCESSES)
+        started = operators(quintant.pid)
+    finally:
+        quintant.send_signal(signal.SIGKILL)
+        quintant.wait()
+    wait_until(lambda: not any(map(is_alive, started)))
+    assert list(folder.glob("quintant-explore-*")) == []
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    for _ in range(int(patience.seconds(60) / LOOK_SECONDS)):
+        if condition():
+            return
+        time.sleep(LOOK_SECONDS)
+    raise AssertionError("it does not come")
+
+
+def operators(pid: int) -> list[psutil.Process]:
+    """What a process has started, and what that has."""
+    return psutil.Process(pid).children(recursive=True)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("./absent --kubeconfig {kubeconfig}", "there is no program ./absent"),
+        ("python3 -c 'import sys; print(42); sys.exit(3)'", "it ended with code 3"),
+        ("python3 -c {config}", "{config} is neither {kubeconfig} nor {port:NAME}"),
+    ],
+)
+def test_a_program_that_cannot_be_explored_is_an_error_in_three_lines(
+    folder: Path, program: str, why: str
+) -> None:
+    done = explore(folder, program, "scenario.yaml")
+    assert done.returncode not in (0, 1) or "because:" in done.stderr
+    assert why in done.stderr
+    assert "try: " in done.stderr

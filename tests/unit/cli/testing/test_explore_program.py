@@ -1,0 +1,46 @@
+"""What the command line says of a program before anything is started."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from quintant.cli import main
+
+
+def explore(*words: str) -> Result:
+    return CliRunner().invoke(main, ["explore", *words])
+
+
+def test_the_schema_of_scenarios_is_printed() -> None:
+    done = explore("--schema")
+    assert done.exit_code == 0
+    assert "ScenarioFile" in json.loads(done.output)["$defs"]
+
+
+def test_there_has_to_be_something_to_explore() -> None:
+    assert "Missing argument" in explore().output
+    assert explore().exit_code == 2
+
+
+def test_a_program_needs_a_scenario_or_a_sample() -> None:
+    done = explore("--command", "sh", "--pace", "1")
+    assert done.exit_code == 1
+    assert "neither a scenario nor a sample is given" in done.output
+
+
+def test_a_scenario_has_its_definitions_itself(tmp_path: Path) -> None:
+    sample = tmp_path / "sample.yaml"
+    sample.write_text("")
+    done = explore("--command", "sh", "--pace", "1", "--sample", str(sample), "scenario.yaml")
+    assert done.exit_code == 1
+    assert "for exploring without one" in done.output
+
+
+def test_a_program_has_one_scenario_and_no_seeds() -> None:
+    for words in (("a.yaml", "b.yaml"), ("a.yaml", "--seeds", "3")):
+        done = explore("--command", "sh", *words)
+        assert done.exit_code == 1
+        assert "it has one scenario" in done.output

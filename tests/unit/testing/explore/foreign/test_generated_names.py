@@ -1,0 +1,37 @@
+"""Names that differ from run to run are the same where runs are compared."""
+
+from __future__ import annotations
+
+from quintant.testing.explore.foreign.generated_names import GeneratedNames, NameStem, learn_stems
+
+
+def test_names_of_the_server_are_numbered_as_they_come() -> None:
+    names = GeneratedNames()
+    assert names.next_of("pods", "default", "r-") == "r-<1>"
+    names.note("pods", "default", "r-x7k2p", "r-")
+    names.note("pods", "default", "r-aaaaa", "r-")
+    assert names.name("pods", "default", "r-x7k2p") == "r-<1>"
+    assert names.name("pods", "default", "r-aaaaa") == "r-<2>"
+    assert names.name("pods", "other", "r-x7k2p") == "r-x7k2p"
+
+
+def test_chance_in_names_is_learnt_from_runs_that_do_not_agree() -> None:
+    runs = [
+        [("pods", "default", "c-worker-8f3a01"), ("pods", "default", "c-scheduler")],
+        [("pods", "default", "c-worker-77b2c9"), ("pods", "default", "c-scheduler")],
+        [("pods", "default", "c-worker-e01d4f"), ("pods", "default", "c-scheduler")],
+    ]
+    assert learn_stems(runs) == {NameStem("pods", "c-worker-", 6, 6)}
+    names = GeneratedNames(learn_stems(runs))
+    assert names.name("pods", "default", "c-worker-123456") == "c-worker-<1>"
+    assert names.name("pods", "default", "c-scheduler") == "c-scheduler"
+    assert names.name("services", "default", "c-worker-123456") == "c-worker-123456"
+
+
+def test_a_name_that_one_run_lacks_is_no_chance() -> None:
+    runs = [
+        [("pods", "default", "a-1"), ("pods", "default", "b")],
+        [("pods", "default", "a-2")],
+        [("pods", "default", "a-1")],
+    ]
+    assert learn_stems(runs) == frozenset()
