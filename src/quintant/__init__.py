@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from quintant.runtime.reconcile.result import DONE, Result
     from quintant.runtime.reconcile.status_writer import StatusWriter
     from quintant.runtime.reconcile.steps import Steps
+    from quintant.runtime.shard.layout import Shards, by_namespace
     from quintant.runtime.source import predicates as when
     from quintant.runtime.source.channel import Channel
     from quintant.runtime.source.sources import every
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "PlannedEvent": "quintant.api.events",
+    "Shards": "quintant.runtime.shard.layout",
+    "by_namespace": "quintant.runtime.shard.layout",
     "KeyLocks": "quintant.runtime.reconcile.key_locks",
     "Steps": "quintant.runtime.reconcile.steps",
     "Channel": "quintant.runtime.source.channel",
@@ -129,11 +132,13 @@ __all__ = [
     "Request",
     "Result",
     "Scale",
+    "Shards",
     "StatusWriter",
     "Steps",
     "Terminal",
     "Timers",
     "by_index",
+    "by_namespace",
     "control",
     "errors",
     "every",

@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 from asyncio import get_running_loop
 from collections.abc import Callable
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from quintant.client.transport import ApiRequest
 from quintant.core.clock import Boottime, Clock, monotonic
@@ -31,6 +32,19 @@ class Fence(Protocol):
 
         Without a call it is about something outside the API server.
         """
+
+
+class FenceKey(NamedTuple):
+    """What a write is about: the range of the key that is reconciled, and since when it is ours."""
+
+    controller: str
+    """Empty for a task beside the controllers."""
+    range: int
+    epoch: int
+
+
+FENCE_KEY: ContextVar[FenceKey | None] = ContextVar("fence_key", default=None)
+"""Set by workers; the tasks that they begin, and threads, inherit it."""
 
 
 def write_query(seconds: float) -> dict[str, str]:

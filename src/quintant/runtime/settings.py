@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from quintant.client.token_bucket import check_rate
 from quintant.core.options import Duration
+from quintant.runtime.shard.layout import Shards
 from quintant.runtime.watch.timeouts import Timers
 
 
@@ -23,6 +24,8 @@ class Settings(Struct, frozen=True):
     """The only namespaces that are watched; empty means all."""
     leader_elect: bool = False
     """Compete for a lease before working; needed with more than one replica."""
+    shards: Shards | None = None
+    """Divide the keys among all replicas; leader election is for nothing then."""
     lease_namespace: str = ""
     """Where the lease is; empty means where the process lives."""
     metrics: str = "127.0.0.1:8080"

@@ -113,6 +113,29 @@ class BaseBuilder:
         use = PermissionUse(kind, verbs, sub, checked, checked_names(kind, verbs, names))
         return self._with(uses=(*self._draft.uses, use))
 
+    def shard_by(self, key: Callable[[Request], Request]) -> Self:
+        """Keep keys together on one member of a sharded manager: `.shard_by(by_namespace)`.
+
+        `key` is a function of the request alone, the same in every process: keys that it maps to
+        the same request are one member's. Without it every key is by itself.
+        """
+        if self._draft.single:
+            raise _single_and_sharded(self._draft.name)
+        return self._with(shard_key=key)
+
+    def single(self) -> Self:
+        """Run on one member of a sharded manager only, for what looks at all keys at once."""
+        if self._draft.shard_key is not None:
+            raise _single_and_sharded(self._draft.name)
+        return self._with(single=True)
+
+    def on_released(self, forget: Callable[[Request], None]) -> Self:
+        """Call `forget(request)` when a key becomes another member's; after what `keeps` forgets.
+
+        The object is there still, and nothing is to be cleaned up.
+        """
+        return self._with(on_released=forget)
+
     def workers(self, count: int) -> Self:
         """How many keys are worked on at once (default 4); 1 means strictly one after another."""
         if count < 1:
@@ -166,3 +189,11 @@ class BaseBuilder:
         check_async(reconcile, f"controller {self._draft.name!r}", "(object, context)")
         self._ended = True
         self._register(replace(self._draft, reconcile=reconcile))
+
+
+def _single_and_sharded(name: str) -> ConfigError:
+    return ConfigError(
+        f"controller {name!r} cannot be single and have a shard key",
+        because="one that runs on one member has no keys to divide",
+        hint="leave one of .single() and .shard_by(...) out",
+    )

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
 from typing import Any, Generic
 
 from msgspec import Struct
 
 from quintant.client.api_time import ApiTime
+from quintant.client.fence import FENCE_KEY
 from quintant.client.token_bucket import TokenBucket
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError, Terminal, TooManyRequests, leaf_errors
@@ -31,6 +33,7 @@ from quintant.runtime.controller.blocking_keys import (
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.event_handlers import connect_sources
 from quintant.runtime.controller.hot_loops import HotLoops
+from quintant.runtime.controller.ownership import KeyOwnership
 from quintant.runtime.controller.reconcile import ControllerServices, ReconcileHandler
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Outcome
@@ -43,6 +46,7 @@ from quintant.runtime.reconcile.result import (
     classify_reconcile_error,
 )
 from quintant.runtime.source.failures import being_cancelled, keep_running
+from quintant.runtime.source.long_calls import LongCalls
 from quintant.runtime.source.sources import BusySource, Source, SourceContext, every
 from quintant.runtime.workqueue.rate_limiter import RateLimiter
 from quintant.runtime.workqueue.workqueue import LOW_PRIORITY, WorkItem, Workqueue
@@ -129,6 +133,8 @@ class Controller(Generic[K]):
         self._blocking = BlockingKeys()
         self._ended = asyncio.Event()
         self._ended.set()
+        owners = services.ownerships
+        self._ownership = owners.of(declaration.name) if owners is not None else None
 
     async def run(self, resync: float, grace: Callable[[], float] = lambda: 0.0) -> None:
         """Work until the queue is shut down; the caches are complete by now.
@@ -178,6 +184,25 @@ class Controller(Generic[K]):
         for key in self._events.known_keys():
             self.queue.add(key, priority=LOW_PRIORITY)
 
+    def begin_keys(self, wanted: Callable[[Request], bool]) -> None:
+        """Look at every known key that is `wanted`: it is this process's own from now on."""
+        for key in self._events.known_keys():
+            if wanted(key):
+                self.queue.add(key, priority=LOW_PRIORITY)
+
+    def forget_keys(self, wanted: Callable[[Request], bool]) -> None:
+        """Drop what is remembered about keys that are `wanted`: they are another process's."""
+        for key in [*self._events.known_keys()]:
+            if wanted(key):
+                self._limiter.forget(key)
+                self._handler.forget(key)
+
+    def calls_under_way(self) -> Iterable[Request]:
+        """The keys of which a source has work of its own under way."""
+        for source in self.declaration.sources:
+            if isinstance(source, LongCalls):
+                yield from source.under_way()
+
     async def handle(self, key: Request) -> Result | None:
         """Do what one key needs, outside of the queue; raises what the user's code raises."""
         return await self._handler.handle(key)
@@ -224,12 +249,34 @@ class Controller(Generic[K]):
                 held = self._blocking.blocks
                 if held and (wait := self._blocking.wait(lease.key, monotonic())):
                     self.queue.add(lease.key, after=wait, priority=lease.priority)
-                else:
+                elif self._ownership is None:
                     await self._handle(task, lease)
+                else:
+                    await self._handle_owned(self._ownership, task, lease)
             finally:
                 self.queue.done(lease.key)
             # A reconcile that awaits nothing must still let watches and timers have their turn.
             await TURN
+
+    async def _handle_owned(
+        self, ownership: KeyOwnership, task: asyncio.Task[Any], lease: WorkItem[Request]
+    ) -> None:
+        """Work on a key if it is this process's; its writes carry whose it was when it began."""
+        limit = asyncio.timeout(None)
+        held = ownership.begin(lease.key, lambda: _expire(limit))
+        if held is None:
+            return
+        before = FENCE_KEY.set(held)
+        try:
+            async with limit:
+                await self._handle(task, lease)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            log.warning("reconcile cut short", controller=self.name, object=str(lease.key))
+        finally:
+            FENCE_KEY.reset(before)
+            ownership.end(held, lease.key)
 
     async def _handle(self, task: asyncio.Task[Any], lease: WorkItem[Request]) -> None:
         key, started = lease.key, monotonic()
@@ -341,6 +388,12 @@ class Controller(Generic[K]):
         obj = primary.store.get(key) if primary is not None else None
         if obj is not None:
             self._handler.context(key, obj).event(reason, note, type="Warning")
+
+
+def _expire(limit: asyncio.Timeout) -> None:
+    """End what runs within a limit of time, now; what ends already is left to it."""
+    with suppress(RuntimeError):
+        limit.reschedule(monotonic())
 
 
 def _say(ending: _Ending) -> None:

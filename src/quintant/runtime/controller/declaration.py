@@ -112,6 +112,12 @@ class Declaration(Struct, Generic[K], frozen=True):
     resync: bool = True
     namespaces: tuple[str, ...] = ()
     """The only ones it controls objects in; empty is wherever its manager works."""
+    shard_key: Callable[[Request], Request] | None = None
+    """What stands for a key when ranges are divided among members; None: the key itself."""
+    single: bool = False
+    """Whether only one member of a sharded manager runs it."""
+    on_released: Callable[[Request], None] | None = None
+    """What forgets a key that is another member's from now on."""
     part: str = ""
     """The part of the manager it belongs to, if it can be switched off."""
 

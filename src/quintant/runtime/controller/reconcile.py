@@ -14,6 +14,7 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.informer import Informer, UndecodableObject
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.orphans import OrphanSweep
+from quintant.runtime.controller.ownership import KeyOwnerships
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.observe.tracing import Tracer
@@ -49,6 +50,8 @@ class ControllerServices(Struct, frozen=True):
     statuses: StatusWriter
     blocking: BlockingCalls
     tracer: Tracer | None = None
+    ownerships: KeyOwnerships | None = None
+    """Whose the keys are; None: all of them are this process's own."""
 
 
 class ReconcileHandler(Generic[K]):
@@ -177,6 +180,13 @@ class ReconcileHandler(Generic[K]):
             pending: Any = self._declared.on_deleted(key)
             if pending is not None:
                 await pending
+
+    def forget(self, key: Request) -> None:
+        """Drop what is remembered about a key that another process works on from now on."""
+        for holder in (self._blocked, *self._declared.keeps):
+            holder.forget(key)
+        if self._declared.on_released is not None:
+            self._declared.on_released(key)
 
     def _key_context(self, key: Request) -> KeyContext:
         services = self._services

@@ -18,9 +18,8 @@ from typing import Any, NoReturn
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.fence import LastRenewal
-from quintant.client.rest import MERGE, Patch, Rest
+from quintant.client.rest import Rest
 from quintant.client.transport import ApiRequest
-from quintant.core import codec
 from quintant.core.clock import Boottime, Clock, Random, monotonic
 from quintant.core.deadline import bounded
 from quintant.core.errors import (
@@ -33,7 +32,7 @@ from quintant.core.errors import (
     QuintantError,
     TooManyRequests,
 )
-from quintant.core.object import ObjectMeta, Request
+from quintant.core.object import ObjectMeta
 from quintant.runtime.leader.lease import (
     JITTER,
     Election,
@@ -44,6 +43,7 @@ from quintant.runtime.leader.lease import (
     observe,
     released_lease,
 )
+from quintant.runtime.leader.lease_client import LeaseClient
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.observe.metrics import LeaderMetrics
 
@@ -89,7 +89,8 @@ class Elector:
     ) -> None:
         self.election = election
         self.state = ElectorState.STANDBY
-        self._rest, self._clock, self._random, self._metrics = rest, clock, random, metrics
+        self._leases = LeaseClient(rest, election.namespace)
+        self._clock, self._random, self._metrics = clock, random, metrics
         self._observed_record: ObservedLease | None = None
         self._renewal = LastRenewal(clock, boottime, election.renew_deadline)
         self._complaint = ""
@@ -242,27 +243,16 @@ class Elector:
         return False
 
     async def _read(self) -> Lease | None:
-        try:
-            found = await self._rest.get(
-                Lease, Request(self.election.name, self.election.namespace)
-            )
-        except NotFound:
-            return None
-        self._observed_record = observe(self._observed_record, found, monotonic())
-        return found
+        found = await self._leases.read(self.election.name)
+        return found if found is None else self._observed(found)
 
     async def _create(self, spec: LeaseSpec) -> Lease:
         meta = ObjectMeta(name=self.election.name, namespace=self.election.namespace)
-        return self._observed(await self._rest.create(Lease(metadata=meta, spec=spec), {}))
+        return self._observed(await self._leases.create(Lease(metadata=meta, spec=spec)))
 
     async def _patch(self, since: Lease, spec: LeaseSpec) -> Lease:
-        meta = ObjectMeta(resource_version=since.metadata.resource_version)
-        change = codec.encode_object(Lease(metadata=meta, spec=spec))
-        key = Request(self.election.name, self.election.namespace)
-        patch = Patch(MERGE, change, idempotent=True)
-        return self._observed(await self._rest.patch(Lease, key, patch, query={}))
+        return self._observed(await self._leases.patch(since, Lease(spec=spec)))
 
-    def _observed(self, raw: bytes) -> Lease:
-        stored = codec.decode(Lease, raw)
+    def _observed(self, stored: Lease) -> Lease:
         self._observed_record = observe(self._observed_record, stored, monotonic())
         return stored

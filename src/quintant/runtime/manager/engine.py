@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Coroutine, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from quintant.client.fence import write_query
+from quintant.client.fence import Fence, write_query
 from quintant.client.rest import Rest
 from quintant.client.retry import RetryObserver, with_retries
 from quintant.client.token_bucket import TokenBucket
@@ -26,13 +27,14 @@ from quintant.client.transport import Transport
 from quintant.core.clock import monotonic
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
+from quintant.runtime.controller.async_functions import function_name
 from quintant.runtime.controller.blocking_keys import RunningReconcile
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.reconcile import ControllerServices
 from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader.elector import Elector, replica_identity
-from quintant.runtime.leader.lease import Election
+from quintant.runtime.leader.lease import LEASE_SECONDS, RENEW_SECONDS, Election
 from quintant.runtime.manager.declarations import Runnable
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.health import HealthChecks
@@ -51,9 +53,16 @@ from quintant.runtime.source.cache_sync import CacheSync
 from quintant.runtime.webhook.declaration import WebhookDeclarations
 
 if TYPE_CHECKING:
+    from quintant.runtime.manager.sharding import ShardedProcess
+    from quintant.runtime.shard.coordinator import Coordinator
     from quintant.runtime.webhook.server import WebhookServer
 
 log = logs.get_logger()
+
+WRITE_SECONDS = LEASE_SECONDS - RENEW_SECONDS
+"""What a fenced write may take: it ends before another process may claim what is ours."""
+LEAVE_SECONDS = 5.0
+"""What a sharded process that stops may take to release its ranges, once nothing is under way."""
 
 
 class Engine:
@@ -73,8 +82,10 @@ class Engine:
         """Set when the caches are complete and every controller may work."""
         random, clock = environment.random, environment.clock
         counts = self.metrics.rest("kubernetes")
-        self.elector = self._new_elector() if settings.leader_elect else None
-        limit = self.elector.election.write_timeout if self.elector else None
+        self._shards = self._new_shards(declarations) if settings.shards is not None else None
+        elects = settings.leader_elect and self._shards is None
+        self.elector = self._new_elector() if elects else None
+        limit = WRITE_SECONDS if self.elector or self._shards else None
         query = write_query(limit) if limit is not None else {}
         rest = Rest(self._retrying_transport(counts), counts, limit, write_query=query)
         self.caches = Caches(
@@ -84,7 +95,8 @@ class Engine:
             metrics=self.metrics,
             timers=settings.watch,
         )
-        fenced = replace(rest, fence=self.elector.fence) if self.elector else rest
+        fence = self._fence()
+        fenced = replace(rest, fence=fence) if fence is not None else rest
         self.client = Client(fenced, self.caches, settings.name, random=random, clock=clock)
         self.caches.managers.add(settings.name)
         self.recorder = Recorder(
@@ -107,9 +119,15 @@ class Engine:
             statuses,
             self._blocking,
             environment.tracer,
+            self._shards.owned if self._shards is not None else None,
         )
         self._runnables, self._kept = runnables, Runnables(self.client, random, self.metrics)
         self.controllers = [Controller(declared, services) for declared in declarations]
+        self.coordinator = (
+            self._shards.coordinate(self.controllers, self.caches)
+            if self._shards is not None
+            else None
+        )
         self.monitor = LoopMonitor(self._reconcile_of)
         self.watchdog = Watchdog(self.metrics, self.monitor.beat, SchedulerWait(), self._blocked_by)
         self.json_pages: dict[str, BoundPage] = {}
@@ -163,6 +181,8 @@ class Engine:
         tasks = _Tasks(spawn(self.recorder.run()))
         if self.elector is not None:
             tasks.elector = spawn(self.elector.run())
+        if self.coordinator is not None:
+            tasks.elector = spawn(self.coordinator.run())
         for runnable in self._runnables:
             task = spawn(self._run(runnable))
             if runnable.leader:
@@ -173,6 +193,8 @@ class Engine:
     async def _run_controllers(self) -> None:
         await CacheSync(self.caches, self.settings.sync_timeout).wait()
         self.started.set()
+        if self.coordinator is not None:
+            self.coordinator.set_ready()
         await self._elected()
         UndecodableObjects(self.recorder).follow(self.caches)
         log.info("started", manager=self.settings.name, controllers=len(self.controllers))
@@ -185,9 +207,19 @@ class Engine:
         return 0.0 if self._abandoned else self.settings.grace
 
     async def _run(self, runnable: Runnable) -> None:
+        if runnable.leader and self.coordinator is not None:
+            await self._run_on_leader(runnable)
+            return
         if runnable.leader:
             await self._elected()
         await self._kept.keep(runnable)
+
+    async def _run_on_leader(self, runnable: Runnable) -> None:
+        from quintant.runtime.manager.sharding import run_on_leader
+
+        assert self._shards is not None, "whoever coordinates has shards"
+        name = function_name(runnable.run)
+        await run_on_leader(self._shards.owned, name, partial(self._kept.keep, runnable))
 
     async def _elected(self) -> None:
         if self.elector is not None:
@@ -196,6 +228,8 @@ class Engine:
     async def _stop(self, tasks: _Tasks) -> None:
         self.health.stopping = True
         log.info("stopping", manager=self.settings.name)
+        if self.coordinator is not None:
+            self.coordinator.set_leaving()
         try:
             async with asyncio.timeout(self.settings.grace):
                 await asyncio.gather(*(controller.stop() for controller in self.controllers))
@@ -203,10 +237,32 @@ class Engine:
             log.warning("stopped with reconciles under way", after=self.settings.grace)
         self._blocking.abandon()
         await _cancel(tasks.controllers, *tasks.leading)
-        if self.elector is not None and tasks.elector is not None:
+        if self.coordinator is not None:
+            await self._leave(self.coordinator, tasks)
+        elif self.elector is not None and tasks.elector is not None:
             await _cancel(tasks.elector)
             await self.elector.release()
         await self.recorder.flush()
+
+    async def _leave(self, coordinator: Coordinator, tasks: _Tasks) -> None:
+        """Give the ranges that are left; writes without an answer have their time to end."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WRITE_SECONDS + LEAVE_SECONDS):
+                await coordinator.wait_released()
+        await _cancel(tasks.elector)
+        await coordinator.end()
+
+    def _fence(self) -> Fence | None:
+        if self._shards is not None:
+            return self._shards.owned.fence
+        return self.elector.fence if self.elector is not None else None
+
+    def _new_shards(self, declarations: Sequence[Declaration[Any]]) -> ShardedProcess:
+        # Loaded by managers that are sharded.
+        from quintant.runtime.manager.sharding import ShardedProcess
+
+        assert self.settings.shards is not None, "it says how"
+        return ShardedProcess(self.settings, self.settings.shards, declarations, self.environment)
 
     async def _watched(self, work: Awaitable[Any]) -> None:
         try:
@@ -218,6 +274,8 @@ class Engine:
 
     def _retrying_transport(self, observer: RetryObserver) -> Transport:
         settings, transport = self.settings, self.environment.transport
+        if self._shards is not None:
+            transport = self._shards.transport
         bucket = TokenBucket(settings.rate, settings.burst) if settings.rate is not None else None
         if (tracer := self.environment.tracer) is not None:
             transport = TracedTransport(transport, tracer)

@@ -33,6 +33,7 @@ from quintant.runtime.manager.part import Part
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.alerts import Alert
 from quintant.runtime.settings import ManagerOptions, Settings
+from quintant.runtime.shard.layout import Shards
 from quintant.runtime.watch.timeouts import Timers
 from quintant.runtime.webhook.declaration import WebhookDeclarations
 
@@ -48,6 +49,7 @@ class Manager(ProgramDeclarations):
         *,
         namespaces: Sequence[str] = (),
         leader_elect: bool = False,
+        shards: bool | Shards = False,
         metrics: str = "127.0.0.1:8080",
         probes: str = "127.0.0.1:8081",
         webhook: str = "127.0.0.1:9443",
@@ -63,6 +65,7 @@ class Manager(ProgramDeclarations):
     ) -> None:
         """Name the program; every other setting has a default that suits production.
 
+        With `shards` every replica works, each on keys of its own; `Shards(ranges=256)` says how.
         `namespaces` restricts every watch, and the permissions needed, to those; empty means all.
         `sync_timeout` is how long the start waits for kinds that cannot be read, None for ever;
         `rate` holds requests to so many per second after a `burst`, and there is no limit without;
@@ -79,6 +82,7 @@ class Manager(ProgramDeclarations):
             name=name,
             namespaces=legal_namespaces(f"manager {name!r}", namespaces),
             leader_elect=leader_elect,
+            shards=Shards() if shards is True else shards or None,
             metrics=metrics,
             probes=probes,
             webhook=webhook,
@@ -223,6 +227,11 @@ class Manager(ProgramDeclarations):
     def check(self) -> None:
         """ConfigError if a declaration was begun and not ended, or there is none."""
         parts = (part.unfinished() for part in self.parts.values())
+        if self.settings.shards is not None:
+            # Loaded by managers that are sharded.
+            from quintant.runtime.manager.sharding import check_shards
+
+            check_shards(self.name, self.declarations)
         for name in chain(self.unfinished(), *parts):
             raise ConfigError(
                 f"controller {name!r} has no reconciler",

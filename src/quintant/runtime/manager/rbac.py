@@ -64,6 +64,7 @@ class RoleSubject(Struct, frozen=True):
     namespaces: tuple[str, ...] = ()
     """The only namespaces it works in; empty means all."""
     leader_elect: bool = True
+    shards: bool = False
 
     def meta(self, namespace: str = "", suffix: str = "") -> ObjectMeta:
         return ObjectMeta(
@@ -79,7 +80,7 @@ def required_permissions(declarations: Iterable[Declaration[Any]]) -> Permission
 def rbac_objects(subject: RoleSubject, permissions: Permissions) -> tuple[Object, ...]:
     """The service account, the roles and their bindings, ready to be applied."""
     account = ServiceAccount(metadata=subject.meta(subject.namespace))
-    leases = _leases(subject) if subject.leader_elect else ()
+    leases = _leases(subject) if subject.leader_elect or subject.shards else ()
     return (account, *_roles(subject, _placed(subject, permissions)), *leases)
 
 
@@ -118,7 +119,13 @@ def manager_rbac(
 
 def role_subject(settings: Settings, namespace: str) -> RoleSubject:
     """A manager with these settings that lives in a namespace."""
-    return RoleSubject(settings.name, namespace, settings.namespaces, settings.leader_elect)
+    return RoleSubject(
+        settings.name,
+        namespace,
+        settings.namespaces,
+        settings.leader_elect,
+        settings.shards is not None,
+    )
 
 
 def _by_part(declarations: Iterable[Declaration[Any]]) -> dict[str, Permissions]:
@@ -203,6 +210,11 @@ def _roles(
 
 
 def _leases(subject: RoleSubject) -> tuple[Object, ...]:
+    if subject.shards:
+        # Members have names of their own, and each buries the others.
+        verbs = ("create", "delete", "get", "list", "patch", "watch")
+        every = policy_rules(verb_permissions(Lease, *verbs))
+        return _within(subject, every, subject.namespace, "-shards")
     # A name cannot restrict creation: the server does not know it yet when it decides.
     create = policy_rules(verb_permissions(Lease, "create"))
     own = _named(Lease, ("get", "patch"), subject.name)

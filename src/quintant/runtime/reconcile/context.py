@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from quintant.api.events import EventType, PlannedEvent
 from quintant.api.meta import ObjectReference
+from quintant.client.fence import FENCE_KEY
 from quintant.core.clock import Clock, Random
 from quintant.core.errors import Conflict, Status, Terminal
 from quintant.core.object import Custom, K, Object, Request, S, St
@@ -73,6 +74,13 @@ class Context(Struct, Generic[K_co], frozen=True):
     recorder: Recorder
     statuses: StatusWriter
     blocking: BlockingCalls
+
+    @property
+    def epoch(self) -> int:
+        """Since when the key is this process's own, as a number that only grows: for systems
+        outside that refuse a smaller one than they have seen. 0 without shards."""
+        key = FENCE_KEY.get()
+        return key.epoch if key is not None else 0
 
     async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function that blocks in a thread, and return what it returns or raises.
@@ -194,6 +202,13 @@ class KeyContext(Struct, frozen=True):
     recorder: Recorder
     statuses: StatusWriter
     blocking: BlockingCalls
+
+    @property
+    def epoch(self) -> int:
+        """Since when the key is this process's own, as a number that only grows: for systems
+        outside that refuse a smaller one than they have seen. 0 without shards."""
+        key = FENCE_KEY.get()
+        return key.epoch if key is not None else 0
 
     async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function that blocks in a thread, as `Context.in_thread` does."""

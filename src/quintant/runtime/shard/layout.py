@@ -95,3 +95,16 @@ def range_of(key: Request, ranges: int, cluster: str = "") -> int:
 def range_name(number: int) -> str:
     """A range as people see it: its number, or `leader`."""
     return "leader" if number == LEADER else str(number)
+
+
+def range_names(numbers: Iterable[int]) -> str:
+    """Many ranges as people see them: `leader 0-42 64`."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number > 0 and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return " ".join(
+        range_name(run[0]) if len(run) == 1 else f"{range_name(run[0])}-{run[-1]}" for run in runs
+    )

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
+from contextvars import copy_context
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -49,13 +50,15 @@ class CallOutcome(Struct, Generic[R], frozen=True):
 class _LongCall(Generic[R]):
     """The last call of a key."""
 
-    __slots__ = ("outcome", "timeout", "token", "work")
+    __slots__ = ("context", "outcome", "timeout", "token", "work")
 
     def __init__(
         self, token: Hashable, work: Callable[[], Awaitable[R]], timeout: float | None
     ) -> None:
         self.token, self.work, self.timeout = token, work, timeout
         self.outcome: CallOutcome[R] | None = None
+        self.context = copy_context()
+        """Of the reconcile that began it: its writes are those of the same key."""
 
 
 class _Run(Generic[R]):
@@ -107,6 +110,10 @@ class LongCalls(Generic[R]):
         known = self._run.calls.get(request)
         return known is not None and known.outcome is None
 
+    def under_way(self) -> list[Request]:
+        """The keys whose calls have not ended."""
+        return [key for key, call in self._run.calls.items() if call.outcome is None]
+
     @property
     def busy(self) -> bool:
         """Whether any call has not ended."""
@@ -132,7 +139,8 @@ class LongCalls(Generic[R]):
                 while True:
                     calls, run.requested = run.requested, []
                     for request, call in calls:
-                        task = group.create_task(_perform(run, places, request, call, context))
+                        work = _perform(run, places, request, call, context)
+                        task = group.create_task(work, context=call.context)
                         under_way.add(task)
                         task.add_done_callback(under_way.discard)
                     await run.changed.wait()

@@ -1,0 +1,187 @@
+"""Shards of a manager: its declarations as ranges, and what a process does with those it holds.
+
+Loaded by managers that are sharded. `ShardedWork` connects the coordinator with the controllers and
+caches of one engine; `run_on_leader` is for what only one member does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from quintant.client.fence import FENCE_KEY, FenceKey
+from quintant.client.rest import Rest
+from quintant.core.clock import Random
+from quintant.core.errors import ConfigError
+from quintant.core.object import Object, Request
+from quintant.core.resource import resource_of
+from quintant.runtime.cache.caches import Caches
+from quintant.runtime.controller.controller import Controller
+from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.leader.elector import replica_identity
+from quintant.runtime.leader.lease_client import LeaseClient
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.settings import Settings
+from quintant.runtime.shard.coordinator import Coordinator, ShardGroup
+from quintant.runtime.shard.fill import fill_caches
+from quintant.runtime.shard.layout import LEADER, Shards, by_key, make_layout, shard_key_name
+from quintant.runtime.shard.owned_ranges import OwnedRanges, ShardedController
+from quintant.runtime.shard.range_states import RangeState
+from quintant.runtime.shard.sent_writes import SentWrites
+
+LONGEST_NAME = 50
+"""Of a manager: with a member's name behind it, it is a label and the name of a Lease."""
+
+
+def check_shards(name: str, declarations: Iterable[Declaration[Any]]) -> None:
+    """ConfigError for what makes no sense in a sharded manager."""
+    if len(name) > LONGEST_NAME:
+        raise ConfigError(
+            f"manager {name!r} cannot be sharded",
+            because=f"its name is a label of Leases, and has more than {LONGEST_NAME} letters",
+            hint="give it a shorter name",
+        )
+    for declared in declarations:
+        if declared.workers == 1 and not declared.single:
+            raise ConfigError(
+                f"controller {declared.name!r} has one worker on each of several members",
+                because="one worker means one key at a time, and every member would have its own",
+                hint="say .single(), so that one member works on all of its keys",
+            )
+
+
+def sharded_controllers(declarations: Iterable[Declaration[Any]]) -> list[ShardedController]:
+    """How the keys of these controllers are divided."""
+    return [
+        ShardedController(
+            declared.name,
+            None if declared.single else declared.shard_key or by_key,
+            _resource(declared),
+        )
+        for declared in declarations
+    ]
+
+
+def layout_digest(ranges: int, controllers: Iterable[ShardedController]) -> str:
+    """What tells members of another layout from ours."""
+    named = (
+        (each.name, shard_key_name(each.key) if each.key else "single") for each in controllers
+    )
+    return make_layout(ranges, named).digest
+
+
+class ShardedProcess:
+    """The shards of one engine: its ranges, its coordinator, and the fence of its writes."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        shards: Shards,
+        declarations: Sequence[Declaration[Any]],
+        environment: Environment,
+    ) -> None:
+        controllers = sharded_controllers(declarations)
+        self.owned = OwnedRanges(shards.ranges, controllers)
+        self.transport = SentWrites(environment.transport, self.owned)
+        """Below retries: it knows which writes have left."""
+        namespace = settings.lease_namespace or environment.namespace
+        self._leases = LeaseClient(Rest(environment.transport), namespace)
+        self._random, self._environment = environment.random, environment
+        layout = layout_digest(shards.ranges, controllers)
+        self._group = ShardGroup(settings.name, layout, shards.ranges, settings.grace)
+
+    def coordinate(self, controllers: Sequence[Controller[Any]], caches: Caches) -> Coordinator:
+        """Who keeps this process in its group; it is run by the engine."""
+        environment = self._environment
+        work = ShardedWork(self.owned, controllers, caches, self._leases.rest, environment.random)
+        return Coordinator(
+            self._leases,
+            self._group,
+            self.owned,
+            work,
+            clock=environment.clock,
+            boottime=environment.boottime,
+            random=environment.random,
+            holder=replica_identity(environment.random),
+        )
+
+
+class ShardedWork:
+    """A RangeWork: the controllers and caches of one engine."""
+
+    def __init__(
+        self,
+        owned: OwnedRanges,
+        controllers: Sequence[Controller[Any]],
+        caches: Caches,
+        rest: Rest,
+        random: Random,
+    ) -> None:
+        self._owned, self._controllers = owned, controllers
+        self._caches, self._rest, self._random = caches, rest, random
+        owned.calls = self._calls
+
+    async def fill(self) -> None:
+        await fill_caches(self._rest, self._caches, self._random)
+
+    def held(self, ranges: frozenset[int]) -> None:
+        for controller in self._controllers:
+            controller.begin_keys(self._within(controller, ranges))
+
+    def evict(self, ranges: frozenset[int]) -> None:
+        for controller in self._controllers:
+            controller.forget_keys(self._within(controller, ranges))
+
+    def _within(
+        self, controller: Controller[Any], ranges: frozenset[int]
+    ) -> Callable[[Request], bool]:
+        return lambda key: self._owned.range_of(controller.name, key) in ranges
+
+    def _calls(self) -> Iterator[tuple[str, Request]]:
+        for controller in self._controllers:
+            for key in controller.calls_under_way():
+                yield controller.name, key
+
+
+async def run_on_leader(owned: OwnedRanges, name: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Run something while the range `leader` is held here, and begin it again when it is again."""
+    while True:
+        await owned.until(lambda: owned.state(LEADER) is RangeState.HELD)
+        key = FenceKey("", LEADER, owned.epochs[LEADER])
+        if await _lead(owned, key, Request(name), work):
+            return
+
+
+async def _lead(
+    owned: OwnedRanges, key: FenceKey, request: Request, work: Callable[[], Awaitable[None]]
+) -> bool:
+    """Whether it was over by itself, and not cancelled because the range goes."""
+    async with asyncio.TaskGroup() as group:
+        before = FENCE_KEY.set(key)
+        task = group.create_task(_run(work))
+        FENCE_KEY.reset(before)
+        owned.begin(LEADER, key, request, lambda: _cancel(task))
+        try:
+            await owned.until(lambda: task.done() or owned.state(LEADER) is not RangeState.HELD)
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+            owned.end(key, request)
+    return not task.cancelled()
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+
+
+async def _run(work: Callable[[], Awaitable[None]]) -> None:
+    await work()
+
+
+def _resource(declared: Declaration[Any]) -> tuple[str, str] | None:
+    if declared.kind is None:
+        return None
+    kind: type[Object] = declared.kind
+    resource = resource_of(kind)
+    return resource.group, resource.plural

@@ -1,0 +1,258 @@
+"""The ranges at this member: what each is, what of it is under way, and what may be written.
+
+    worker ──begin──> HELD? ──key──> writes ──fence──> HELD or DRAINING, same epoch, Lease renewed?
+    coordinator ──step──> states                ──end, answered──> drained?
+
+Everything here is synchronous: no write can slip between the fence's answer and the connection. A
+range is drained when no key of it is worked on, no call of it is under way, and every write that
+left was answered, or is so old that the server has given it up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+
+from msgspec import Struct
+
+from quintant.client.fence import FENCE_KEY, FenceKey
+from quintant.client.request_info import resource_path
+from quintant.client.transport import ApiRequest
+from quintant.core.clock import monotonic
+from quintant.core.errors import ConfigError, NotLeader
+from quintant.core.object import Request
+from quintant.runtime.shard.layout import LEADER, ShardKey, range_name, range_of
+from quintant.runtime.shard.range_states import (
+    OURS,
+    WORKING,
+    WRITING,
+    RangeEvent,
+    RangeState,
+    next_state,
+)
+
+WRITE_SECONDS = 5.0
+"""What a write may take, at the client and at the server: a Lease outlives the fence by more."""
+LOOK_SECONDS = 0.5
+"""How late it may be noticed that the server has given up a write without an answer."""
+
+
+class ShardedController(Struct, frozen=True):
+    """How the keys of a controller are divided."""
+
+    name: str
+    key: ShardKey | None
+    """None: all of them are in the range `leader`."""
+    resource: tuple[str, str] | None = None
+    """Group and plural of the kind it controls, if it has one."""
+
+
+class OwnedRanges:
+    """The ranges of one process, whatever it is called in the map."""
+
+    def __init__(self, ranges: int, controllers: Iterable[ShardedController]) -> None:
+        self.ranges = ranges
+        self.states: dict[int, RangeState] = {}
+        self.epochs: dict[int, int] = {}
+        self.changed = asyncio.Event()
+        """Set when something of a range that is given has ended."""
+        self._moved = asyncio.Event()
+        self.is_open: Callable[[], bool] = lambda: False
+        """Whether our Lease was renewed in time."""
+        self.calls: Callable[[], Iterable[tuple[str, Request]]] = tuple
+        """Controllers and keys of long calls that are under way."""
+        self.refused = 0
+        """Writes that the fence did not let pass."""
+        self._controllers = {each.name: each for each in controllers}
+        self._by_resource: dict[tuple[str, str], list[ShardedController]] = {}
+        for each in self._controllers.values():
+            if each.resource is not None:
+                self._by_resource.setdefault(each.resource, []).append(each)
+        self._work: dict[int, dict[tuple[FenceKey, Request], Callable[[], None]]] = {}
+        self._sent: Counter[int] = Counter()
+        self._unanswered: dict[int, float] = {}
+
+    def of(self, controller: str) -> _ControllerKeys:
+        """The keys of one controller."""
+        return _ControllerKeys(self, self._controllers[controller])
+
+    def range_of(self, controller: str, request: Request) -> int:
+        """The range of a controller's key."""
+        return self._number(self._controllers[controller], request)
+
+    def state(self, number: int) -> RangeState:
+        return self.states.get(number, RangeState.FOREIGN)
+
+    def within(self, states: Iterable[RangeState]) -> Iterator[int]:
+        """The ranges that are in one of these states."""
+        wanted = frozenset(states)
+        return iter([number for number, state in self.states.items() if state in wanted])
+
+    def step(self, number: int, event: RangeEvent, epoch: int = 0) -> RangeState:
+        """What a range is after an event; `epoch` is that of a holding that begins."""
+        state = next_state(self.state(number), event)
+        if event is RangeEvent.TAKEN and state is RangeState.FILLING:
+            self.epochs[number] = epoch
+        if state is RangeState.FOREIGN:
+            self.states.pop(number, None)
+            self.epochs.pop(number, None)
+        else:
+            self.states[number] = state
+        self._move()
+        return state
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Return once something is so, of states and of what is under way."""
+        while not is_so():
+            with suppress(TimeoutError):  # that the server has given a write up is no event here
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self._moved.wait()
+
+    def _move(self) -> None:
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    def lose(self) -> None:
+        """Nothing is ours any more: what is under way ends, and can write nothing."""
+        lost = [number for number in self.states if self.state(number) in OURS]
+        for number in list(self.states):
+            self.step(number, RangeEvent.LOST)
+        self.abort(lost)
+
+    def begin(
+        self, number: int, key: FenceKey, request: Request, abort: Callable[[], None]
+    ) -> None:
+        """Note work on a key."""
+        self._work.setdefault(number, {})[key, request] = abort
+
+    def end(self, key: FenceKey, request: Request) -> None:
+        """Note that work on a key has ended."""
+        under_way = self._work[key.range]
+        del under_way[key, request]
+        if not under_way:
+            del self._work[key.range]
+            self._move()
+            if self.state(key.range) not in WORKING:
+                self.changed.set()
+
+    def abort(self, numbers: Iterable[int]) -> None:
+        """End what is under way of these ranges; it is over when `is_drained` says so."""
+        for number in numbers:
+            for abort in list(self._work.get(number, {}).values()):
+                abort()
+
+    def under_way(self, number: int) -> list[str]:
+        """What of a range has not ended, in words."""
+        keys = [f"{key.controller} {request}" for key, request in self._work.get(number, ())]
+        return sorted({*keys, *(f"call of {name} {key}" for name, key in self._calls_of(number))})
+
+    def weight(self, number: int) -> tuple[int, int]:
+        """How much a range has under way: those with little are best given."""
+        return sum(1 for _ in self._calls_of(number)), len(self._work.get(number, ()))
+
+    def is_busy(self, number: int) -> bool:
+        """Whether a key of a range is worked on, or a call of it is under way."""
+        return number in self._work or any(True for _ in self._calls_of(number))
+
+    def is_drained(self, number: int) -> bool:
+        """Whether nothing of a range is under way, here or at the server."""
+        quiet = not self.is_busy(number) and not self._sent[number]
+        return quiet and monotonic() >= self._unanswered.get(number, 0.0)
+
+    def unsettled(self) -> list[int]:
+        """Ranges, whoever's they are, of which something is under way."""
+        known = {*self._work, *self._sent, *self._unanswered}
+        known |= {self.range_of(name, key) for name, key in self.calls()}
+        return sorted(number for number in known if not self.is_drained(number))
+
+    def sending(self, number: int) -> None:
+        """Note that a write of a range is about to leave."""
+        self._sent[number] += 1
+
+    def sent(self, number: int, *, answered: bool) -> None:
+        """Note how a write of a range ended; the server may still be at one without an answer."""
+        if not answered:
+            self._unanswered[number] = monotonic() + WRITE_SECONDS
+        self._sent[number] -= 1
+        if not self._sent[number]:
+            del self._sent[number]
+            self.changed.set()
+            self._move()
+
+    def fence(self, call: ApiRequest | None = None, /) -> None:
+        """Let a write pass that is ours; a Fence of the client."""
+        try:
+            self._check(FENCE_KEY.get(), call)
+        except NotLeader:
+            self.refused += 1
+            raise
+
+    def _check(self, key: FenceKey | None, call: ApiRequest | None) -> None:
+        if key is None:
+            raise ConfigError(
+                f"a sharded manager does not send {call or 'this write'}",
+                because="it belongs to no key, so every replica would send it",
+                hint="write from a reconciler, or in manager.add(task, leader=True)",
+            )
+        self._check_range(key.range, key.epoch)
+        if not self.is_open():
+            raise NotLeader("this member could not renew its Lease in time")
+        if call is not None:
+            self._check_object(key, call)
+
+    def _check_range(self, number: int, epoch: int) -> None:
+        if self.state(number) not in WRITING or self.epochs[number] != epoch:
+            raise NotLeader(f"range {range_name(number)} of epoch {epoch} is not held any more")
+
+    def _check_object(self, key: FenceKey, call: ApiRequest) -> None:
+        """An object of a sharded kind is written by who holds its own key, too."""
+        path = resource_path(call.path)
+        controllers = self._by_resource.get((path.group, path.plural))
+        if not controllers or (not path.name and call.method != "DELETE"):
+            return
+        if not path.name:
+            raise ConfigError(
+                f"a sharded manager does not send {call}",
+                because="it deletes objects whose keys other replicas hold",
+                hint="delete them one by one, each in the reconcile of its key",
+            )
+        own = [each for each in controllers if each.name == key.controller] or controllers
+        for each in own:
+            number = self._number(each, Request(path.name, path.namespace))
+            if number != key.range and self.state(number) not in WRITING:
+                raise NotLeader(f"{call.path} is in range {range_name(number)}, held elsewhere")
+
+    def _number(self, controller: ShardedController, request: Request) -> int:
+        if controller.key is None:
+            return LEADER
+        return range_of(controller.key(request), self.ranges)
+
+    def _calls_of(self, number: int) -> Iterator[tuple[str, Request]]:
+        calls = self.calls()
+        return ((name, key) for name, key in calls if self.range_of(name, key) == number)
+
+
+class _ControllerKeys:
+    """A KeyOwnership: one controller's keys."""
+
+    def __init__(self, owned: OwnedRanges, controller: ShardedController) -> None:
+        self._owned, self._controller = owned, controller
+
+    def begin(self, request: Request, abort: Callable[[], None]) -> FenceKey | None:
+        owned, name = self._owned, self._controller.name
+        number = owned.range_of(name, request)
+        if owned.state(number) not in WORKING:
+            return None
+        key = FenceKey(name, number, owned.epochs[number])
+        owned.begin(number, key, request, abort)
+        return key
+
+    def end(self, key: FenceKey, request: Request) -> None:
+        self._owned.end(key, request)
+
+
+def held_epochs(owned: OwnedRanges) -> Mapping[int, int]:
+    """The ranges that are at work here, and their epochs."""
+    return {number: owned.epochs[number] for number in owned.within(WORKING)}

@@ -1,0 +1,51 @@
+"""A transport that notes which writes have left and were not answered, and says whose they are.
+
+It stands below retries, so that every try counts by itself. A range is released only when none of
+its writes can still be carried out; the audit log shows range and epoch in the User-Agent.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from quintant.client.fence import FENCE_KEY
+from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
+from quintant.core.errors import ConfigError, NotLeader
+from quintant.runtime.shard.layout import range_name
+from quintant.runtime.shard.owned_ranges import OwnedRanges
+from quintant.version import QUINTANT
+
+
+class SentWrites(Struct, frozen=True):
+    """Any transport, with the writes of every range counted."""
+
+    inner: Transport
+    owned: OwnedRanges
+
+    async def request(self, call: ApiRequest) -> ApiResponse:
+        key = FENCE_KEY.get() if call.fence is not None else None
+        if key is None:
+            return await self.inner.request(call)
+        mark = f"quintant/{QUINTANT} range={range_name(key.range)} epoch={key.epoch}"
+        answered = False
+        self.owned.sending(key.range)
+        try:
+            reply = await self.inner.request(
+                replace(call, headers={**call.headers, "user-agent": mark})
+            )
+            answered = True
+        except (NotLeader, ConfigError):
+            answered = True  # it was refused here, and never left
+            raise
+        finally:
+            self.owned.sent(key.range, answered=answered)
+        return reply
+
+    def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:
+        return self.inner.stream(call)
+
+    async def close(self) -> None:
+        await self.inner.close()
