@@ -10,6 +10,7 @@ import msgspec
 
 SERVER = Path(__file__).with_name("mutants.toml")
 EXPLORE = Path(__file__).with_name("explore.toml")
+SHARDS = Path(__file__).with_name("shards.toml")
 SOURCE = Path("src/quintant")
 CONFORMANCE = "tests/conformance"
 
@@ -50,6 +51,6 @@ class Checks:
 
 def read(*paths: Path) -> list[Mutant]:
     """The mutants of some files, or of all."""
-    chosen = paths or (SERVER, EXPLORE)
+    chosen = paths or (SERVER, EXPLORE, SHARDS)
     found = [each for path in chosen for each in tomllib.loads(path.read_text())["mutant"]]
     return msgspec.convert(found, list[Mutant])

@@ -11,15 +11,32 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from quintant import (
+    Client,
+    ConfigError,
+    Context,
+    Manager,
+    Shards,
+    by_namespace,
+)
 from quintant.api.coordination import Lease
+from quintant.api.core import ConfigMap, Namespace
 from quintant.core.clock import Random
 from quintant.core.object import ObjectMeta
-from quintant.runtime.shard.group_lease import MAP
+from quintant.runtime.shard.group_lease import HOLDER, MAP
 from quintant.runtime.shard.range_states import RangeState
 from quintant.testing import InProcessCluster
-from scenarios.greeter import Greeter
+from scenarios.greeter import Greeter, GreeterSpec, greeter_manager
 from scenarios.soak_size import sized
-from testbeds.shard_group import GROUP, PausableLoop, Process, ShardWorld
+from testbeds.shard_group import (
+    GROUP,
+    PROCESS,
+    PausableLoop,
+    Process,
+    ShardWorld,
+    reconcile,
+    sharded_manager,
+)
 
 NAMES = [f"g{number}" for number in range(30)]
 SEEDS = 200
@@ -226,6 +243,198 @@ def test_leases_that_are_damaged_by_hand_lead_to_a_new_map_with_larger_epochs(
     in_world(9, scenario)
 
 
+def test_a_range_that_is_given_is_no_deletion() -> None:
+    released: list[str] = []
+    deleted: list[str] = []
+
+    def manager() -> Manager:
+        made = Manager(GROUP, shards=True, grace=10.0)
+        builder = made.controls(Greeter).owns(ConfigMap)
+        builder.on_deleted(lambda key: deleted.append(key.name))
+        builder.on_released(lambda key: released.append(key.name)).reconcile(reconcile)
+        return made
+
+    async def scenario(world: ShardWorld) -> None:
+        world.manager = manager
+        await begin(world, 1)
+        writes = len(world.witness.writes)
+        world.start()
+        await world.cluster.advance(20)
+
+        assert counts(world) == [64, 64]
+        assert 5 < len(released) < 25
+        assert deleted == []
+        assert len(world.witness.writes) == writes
+        await check(world)
+
+    in_world(10, scenario)
+
+
+def test_a_write_without_a_key_is_refused_and_says_what_to_do() -> None:
+    refused: list[str] = []
+
+    async def scenario(world: ShardWorld) -> None:
+        world.manager = lambda: with_task(leader=False)
+        await begin(world, 1)
+
+        assert "try: write from a reconciler, or in manager.add(task, leader=True)" in refused[0]
+        await check(world)
+
+    def with_task(*, leader: bool) -> Manager:
+        async def write(client: Client) -> None:
+            await asyncio.sleep(1)
+            try:
+                await client.apply(ConfigMap(metadata=ObjectMeta(name="t", namespace="default")))
+            except ConfigError as error:
+                refused.append(str(error))
+
+        made = sharded_manager()
+        made.add(write, leader=leader)
+        return made
+
+    in_world(11, scenario)
+
+
+def test_a_task_of_the_leader_runs_on_one_member_and_moves_with_it() -> None:
+    running: list[str] = []
+
+    def manager() -> Manager:
+        async def work(client: Client) -> None:
+            running.append(PROCESS.get())
+            try:
+                await asyncio.Event().wait()
+            finally:
+                running.remove(PROCESS.get())
+
+        made = sharded_manager()
+        made.add(work, leader=True)
+        return made
+
+    async def scenario(world: ShardWorld) -> None:
+        world.manager = manager
+        await begin(world, 3)
+        (first,) = running
+        await next(each for each in world.processes if each.name == first).stop()
+        await world.cluster.advance(5)
+
+        (second,) = running
+        assert second != first
+
+    in_world(12, scenario)
+
+
+def test_keys_of_one_namespace_stay_together_and_single_controllers_on_one_member() -> None:
+    hands: dict[tuple[str, str], set[str]] = {}
+    epochs: set[int] = set()
+
+    def manager() -> Manager:
+        async def note(obj: Greeter, ctx: Context[Greeter]) -> None:
+            hands.setdefault(("by", obj.metadata.namespace), set()).add(PROCESS.get())
+            epochs.add(ctx.epoch)
+
+        async def alone(obj: ConfigMap, ctx: Context[ConfigMap]) -> None:
+            hands.setdefault(("single", ""), set()).add(PROCESS.get())
+
+        made = Manager(GROUP, shards=True)
+        made.controls(Greeter).shard_by(by_namespace).reconcile(note)
+        made.controls(ConfigMap, name="alone").single().workers(1).reconcile(alone)
+        return made
+
+    async def scenario(world: ShardWorld) -> None:
+        world.manager = manager
+        for number in range(20):
+            name = ObjectMeta(name=f"team-{number:03d}")
+            await world.cluster.client.create(Namespace(metadata=name))
+        for number in range(60):
+            meta = ObjectMeta(name=f"o{number}", namespace=f"team-{number % 20:03d}")
+            await world.cluster.client.create(ConfigMap(metadata=meta))
+            await world.cluster.client.create(Greeter(metadata=meta, spec=GreeterSpec(message="x")))
+        await begin(world, 3)
+
+        assert len(hands) == 22
+        assert {len(each) for each in hands.values()} == {1}
+        assert len({next(iter(each)) for each in hands.values()}) == 3
+        assert min(epochs) > 0
+
+    in_world(13, scenario)
+
+
+async def holder(world: ShardWorld) -> str | None:
+    """Who holds the group's Lease."""
+    return (await world.cluster.get(Lease, GROUP)).spec.holder_identity
+
+
+def test_a_leader_of_a_version_without_shards_is_waited_for_and_waits() -> None:
+    async def scenario(world: ShardWorld) -> None:
+        led = greeter_manager(leader_elect=True)
+        leader = await world.cluster.run(led)
+        await world.cluster.advance(5)
+        await begin(world, 2)
+        assert leader.elector is not None
+        assert await holder(world) == leader.elector.election.identity
+        assert counts(world) == [0, 0]
+
+        await world.cluster.stop(leader)
+        await world.cluster.advance(FIRST_SECONDS)
+        assert counts(world) == [64, 64]
+
+        standby = await world.cluster.run(greeter_manager(leader_elect=True))
+        await world.cluster.advance(70)
+        assert await holder(world) == HOLDER
+
+        for process in world.processes:
+            await process.stop()
+        await world.cluster.advance(5)
+        assert standby.elector is not None
+        assert await holder(world) == standby.elector.election.identity
+
+    in_world(14, scenario)
+
+
+def test_a_rollout_of_another_layout_waits_until_no_range_is_held() -> None:
+    async def scenario(world: ShardWorld) -> None:
+        await begin(world, 2)
+        world.manager = lambda: sharded_manager(shards=Shards(ranges=64))
+        world.start()
+        world.start()
+        await world.live(30, NAMES)
+        assert counts(world) == [0, 0, 64, 64]
+
+        for process in world.processes[:2]:
+            await process.stop()
+        await world.cluster.advance(10)
+        assert counts(world) == [32, 32]
+
+    in_world(15, scenario)
+
+
+def test_an_unreadable_map_is_not_overwritten() -> None:
+    async def scenario(world: ShardWorld) -> None:
+        await begin(world, 2)
+        meta = ObjectMeta(name=GROUP, namespace="default")
+        await world.cluster.client.annotate(Lease(metadata=meta), {MAP: "{"})
+        await world.cluster.advance(40)
+
+        assert counts(world) == [0, 0]
+        lease = await world.cluster.get(Lease, GROUP)
+        assert lease.metadata.annotations[MAP] == "{"
+
+    in_world(16, scenario)
+
+
+def test_at_rest_a_member_writes_half_a_lease_a_second_and_no_object() -> None:
+    async def scenario(world: ShardWorld) -> None:
+        await begin(world, 3)
+        await world.cluster.advance(30)
+        leases, writes = world.witness.leases, len(world.witness.writes)
+        await world.cluster.advance(100)
+
+        assert world.witness.leases - leases <= 0.55 * 100 * 3
+        assert len(world.witness.writes) == writes
+
+    in_world(17, scenario)
+
+
 # The model: anything at any time.
 
 
@@ -287,5 +496,3 @@ async def anything_at_any_time(world: ShardWorld) -> None:
 @pytest.mark.parametrize("seed", range(1, sized(SEEDS) + 1))
 def test_soak_no_key_has_two_writers_whatever_happens(seed: int) -> None:
     in_world(seed, anything_at_any_time)
-
-

@@ -273,7 +273,7 @@ async def reconcile(obj: Greeter, ctx: Context[Greeter]) -> None:
 
 def sharded_manager(**settings: Any) -> Manager:
     """The greeter, sharded, with a grace that a test of minutes can wait for."""
-    manager = Manager(GROUP, shards=True, **{"grace": 10.0, **settings})
+    manager = Manager(GROUP, **{"shards": True, "grace": 10.0, **settings})
     manager.controls(Greeter).owns(ConfigMap).reconcile(reconcile)
     return manager
 
@@ -392,5 +392,3 @@ class ShardWorld:
             if obj.status is None:
                 found.append(f"{obj.key} has no status")
         return found
-
-
