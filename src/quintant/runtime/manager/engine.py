@@ -53,8 +53,9 @@ from quintant.runtime.source.cache_sync import CacheSync
 from quintant.runtime.webhook.declaration import WebhookDeclarations
 
 if TYPE_CHECKING:
-    from quintant.runtime.manager.sharding import ShardedProcess
     from quintant.runtime.shard.coordinator import Coordinator
+    from quintant.runtime.shard.layout import Shards
+    from quintant.runtime.shard.process import ShardedProcess
     from quintant.runtime.webhook.server import WebhookServer
 
 log = logs.get_logger()
@@ -82,7 +83,8 @@ class Engine:
         """Set when the caches are complete and every controller may work."""
         random, clock = environment.random, environment.clock
         counts = self.metrics.rest("kubernetes")
-        self._shards = self._new_shards(declarations) if settings.shards is not None else None
+        shards = settings.shards
+        self._shards = self._new_shards(shards, declarations) if shards is not None else None
         elects = settings.leader_elect and self._shards is None
         self.elector = self._new_elector() if elects else None
         limit = WRITE_SECONDS if self.elector or self._shards else None
@@ -215,7 +217,7 @@ class Engine:
         await self._kept.keep(runnable)
 
     async def _run_on_leader(self, runnable: Runnable) -> None:
-        from quintant.runtime.manager.sharding import run_on_leader
+        from quintant.runtime.shard.process import run_on_leader
 
         assert self._shards is not None, "whoever coordinates has shards"
         name = function_name(runnable.run)
@@ -257,12 +259,16 @@ class Engine:
             return self._shards.owned.fence
         return self.elector.fence if self.elector is not None else None
 
-    def _new_shards(self, declarations: Sequence[Declaration[Any]]) -> ShardedProcess:
+    def _new_shards(
+        self, shards: Shards, declarations: Sequence[Declaration[Any]]
+    ) -> ShardedProcess:
         # Loaded by managers that are sharded.
-        from quintant.runtime.manager.sharding import ShardedProcess
+        from quintant.runtime.shard.process import GroupSettings, ShardedProcess
 
-        assert self.settings.shards is not None, "it says how"
-        return ShardedProcess(self.settings, self.settings.shards, declarations, self.environment)
+        settings = self.settings
+        namespace = settings.lease_namespace or self.environment.namespace
+        group = GroupSettings(settings.name, namespace, shards.ranges, settings.grace)
+        return ShardedProcess(group, declarations, self.environment)
 
     async def _watched(self, work: Awaitable[Any]) -> None:
         try:

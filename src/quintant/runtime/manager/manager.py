@@ -229,7 +229,7 @@ class Manager(ProgramDeclarations):
         parts = (part.unfinished() for part in self.parts.values())
         if self.settings.shards is not None:
             # Loaded by managers that are sharded.
-            from quintant.runtime.manager.sharding import check_shards
+            from quintant.runtime.shard.process import check_shards
 
             check_shards(self.name, self.declarations)
         for name in chain(self.unfinished(), *parts):

@@ -52,7 +52,7 @@ from quintant.runtime.shard.member import (
     READY,
     RENEW_SECONDS,
     STARTING,
-    Member,
+    GroupMember,
     MemberInfo,
     MembershipLost,
 )
@@ -166,16 +166,16 @@ class Coordinator:
     def _begin(self) -> None:
         id = self._random.id().replace("-", "")[:ID_LENGTH]
         clock, boottime = self._clock, self._boottime
-        self._member = Member(self._leases, self.group.name, id, self._holder, clock, boottime)
-        seen = LastRenewal(clock, boottime, SEEN_SECONDS)
-        self._observer = GroupObserver(self._leases, self.group.name, seen)
+        self._member = GroupMember(self._leases, self.group.name, id, self._holder, clock, boottime)
+        last_change = LastRenewal(clock, boottime, SEEN_SECONDS)
+        self._observer = GroupObserver(self._leases, self.group.name, last_change)
         self._patience = self._random.uniform(*RENEW_AFTER_SECONDS)
         self._map_id = ""
         self._given, self._aborted = {}, set()
         self._was_open = False
         self._wake, self._renew = asyncio.Event(), asyncio.Event()
         renewal = self._member.renewal
-        self.owned.is_open = lambda: not (renewal.has_expired() or seen.has_expired())
+        self.owned.is_open = lambda: not (renewal.has_expired() or last_change.has_expired())
 
     async def _live(self) -> str:
         why = ""
@@ -283,7 +283,7 @@ class Coordinator:
         shards = first_map(observed.group, empty)
         spec = group_spec(self._clock.now())
         wanted = group_lease(self.group.name, self._leases.namespace, shards, spec)
-        lease, began = observed.group.lease, self._observer.seen.moment()
+        lease, began = observed.group.lease, self._observer.last_change.moment()
         stored = await (
             self._leases.create(wanted) if lease is None else self._leases.patch(lease, wanted)
         )
@@ -407,11 +407,11 @@ class Coordinator:
         spec = group_spec(self._clock.now())
         if wanted != shards:
             change = group_lease(self.group.name, self._leases.namespace, wanted, spec)
-        elif self._observer.seen.age() > self._patience:
+        elif self._observer.last_change.age() > self._patience:
             change = Lease(spec=spec)
         else:
             return
-        began = self._observer.seen.moment()
+        began = self._observer.last_change.moment()
         self._patience = self._random.uniform(*RENEW_AFTER_SECONDS)
         stored = await self._leases.patch(lease, change)
         self._observer.note_group(stored, began, written=True)

@@ -66,9 +66,9 @@ def read_group(observed: ObservedLease | None, now: float) -> GroupLease:
         return GroupLease(GroupState.UNREADABLE, lease, why=str(error))
 
 
-def first_map(found: GroupLease, empty: ShardMap) -> ShardMap:
+def first_map(group: GroupLease, empty: ShardMap) -> ShardMap:
     """The map to begin with: the one that the last member left, if it holds nothing, or another."""
-    lease = found.lease
+    lease = group.lease
     if lease is None or lease.spec.holder_identity == HOLDER:
         return empty  # a map was there, and is not known any more
     try:

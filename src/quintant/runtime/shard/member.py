@@ -46,7 +46,7 @@ class MemberInfo(Struct, frozen=True):
     state: str = STARTING
 
 
-class Member:
+class GroupMember:
     """One identity of this process in a group; a lost one is never used again."""
 
     def __init__(
@@ -115,8 +115,8 @@ class Member:
             raise MembershipLost(f"the Lease {self.name} was changed by others")
         return found
 
-    def _is_ours(self, found: Lease) -> bool:
-        spec = found.spec
+    def _is_ours(self, lease: Lease) -> bool:
+        spec = lease.spec
         return spec.holder_identity == self._holder and spec.renew_time in self._sent
 
     def _meta(self, info: MemberInfo) -> ObjectMeta:

@@ -15,7 +15,15 @@ from quintant.core.clock import monotonic
 from quintant.runtime.leader.lease import ObservedLease, observe
 from quintant.runtime.leader.lease_client import LeaseClient
 from quintant.runtime.shard.group_lease import GroupLease, GroupState, read_group
-from quintant.runtime.shard.member import LAYOUT, LEAVING, MANAGER, MAP_ID, READY, STATE, Member
+from quintant.runtime.shard.member import (
+    LAYOUT,
+    LEAVING,
+    MANAGER,
+    MAP_ID,
+    READY,
+    STATE,
+    GroupMember,
+)
 from quintant.runtime.shard.plan import GroupView, MemberView, available
 from quintant.runtime.shard.shard_map import ShardMap
 
@@ -34,8 +42,8 @@ class Observed(Struct, frozen=True):
 class GroupObserver:
     """Reads the Leases of a group, and remembers since when they are what they are."""
 
-    def __init__(self, leases: LeaseClient, group: str, seen: LastRenewal) -> None:
-        self.seen = seen
+    def __init__(self, leases: LeaseClient, group: str, last_change: LastRenewal) -> None:
+        self.last_change = last_change
         """When the group's Lease last changed, as far as that is known."""
         self._leases, self._group = leases, group
         self._records: dict[str, ObservedLease] = {}
@@ -43,12 +51,12 @@ class GroupObserver:
         self._joined: dict[str, float] = {}
         self._maps: dict[str, float] = {}
         self._free: dict[int, float] = {}
-        self._version, self._read_at = "", seen.began
+        self._version, self._read_at = "", last_change.began
         self._first = True
 
     async def observe(self, me: str) -> Observed:
         """Read everything."""
-        began = self.seen.moment()
+        began = self.last_change.moment()
         found = {lease.metadata.name: lease for lease in await self._list()}
         own = found.pop(self._group, None) or await self._leases.read(self._group)
         now = monotonic()
@@ -69,12 +77,12 @@ class GroupObserver:
         """Note the version of the group's Lease that was read, or written, by a call begun then."""
         version = lease.metadata.resource_version
         if written:
-            self.seen.renewed(began)
+            self.last_change.renewed(began)
         elif self._version and version != self._version:
-            self.seen.renewed(self._read_at)
+            self.last_change.renewed(self._read_at)
         self._version, self._read_at = version, began
 
-    def view(self, observed: Observed, me: MemberView, member: Member) -> GroupView:
+    def view(self, observed: Observed, me: MemberView, member: GroupMember) -> GroupView:
         """All that a plan is made from; nothing of ours is in it that is not in the map."""
         shards = observed.group.shards
         assert observed.group.state is GroupState.OURS, "there is a map"

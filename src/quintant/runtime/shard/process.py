@@ -1,4 +1,4 @@
-"""Shards of a manager: its declarations as ranges, and what a process does with those it holds.
+"""One process of a sharded manager: declarations as ranges, and what is done with those it holds.
 
 Loaded by managers that are sharded. `ShardedWork` connects the coordinator with the controllers and
 caches of one engine; `run_on_leader` is for what only one member does.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
+
+from msgspec import Struct
 
 from quintant.client.fence import FENCE_KEY, FenceKey
 from quintant.client.rest import Rest
-from quintant.core.clock import Random
+from quintant.client.transport import Transport
+from quintant.core.clock import Boottime, Clock, Random
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
@@ -21,17 +24,38 @@ from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.leader.elector import replica_identity
 from quintant.runtime.leader.lease_client import LeaseClient
-from quintant.runtime.manager.environment import Environment
-from quintant.runtime.settings import Settings
 from quintant.runtime.shard.coordinator import Coordinator, ShardGroup
 from quintant.runtime.shard.fill import fill_caches
-from quintant.runtime.shard.layout import LEADER, Shards, by_key, make_layout, shard_key_name
+from quintant.runtime.shard.layout import LEADER, by_key, make_layout, shard_key_name
 from quintant.runtime.shard.owned_ranges import OwnedRanges, ShardedController
 from quintant.runtime.shard.range_states import RangeState
 from quintant.runtime.shard.sent_writes import SentWrites
 
 LONGEST_NAME = 50
 """Of a manager: with a member's name behind it, it is a label and the name of a Lease."""
+
+
+class GroupSettings(Struct, frozen=True):
+    """What a manager says of its group."""
+
+    name: str
+    namespace: str
+    """Of the Leases."""
+    ranges: int
+    grace: float
+
+
+class ProcessEnvironment(Protocol):
+    """What a process is bound to."""
+
+    @property
+    def transport(self) -> Transport: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def random(self) -> Random: ...
+    @property
+    def boottime(self) -> Boottime: ...
 
 
 def check_shards(name: str, declarations: Iterable[Declaration[Any]]) -> None:
@@ -76,34 +100,32 @@ class ShardedProcess:
 
     def __init__(
         self,
-        settings: Settings,
-        shards: Shards,
+        settings: GroupSettings,
         declarations: Sequence[Declaration[Any]],
-        environment: Environment,
+        machine: ProcessEnvironment,
     ) -> None:
         controllers = sharded_controllers(declarations)
-        self.owned = OwnedRanges(shards.ranges, controllers)
-        self.transport = SentWrites(environment.transport, self.owned)
+        self.owned = OwnedRanges(settings.ranges, controllers)
+        self.transport = SentWrites(machine.transport, self.owned)
         """Below retries: it knows which writes have left."""
-        namespace = settings.lease_namespace or environment.namespace
-        self._leases = LeaseClient(Rest(environment.transport), namespace)
-        self._random, self._environment = environment.random, environment
-        layout = layout_digest(shards.ranges, controllers)
-        self._group = ShardGroup(settings.name, layout, shards.ranges, settings.grace)
+        self._leases = LeaseClient(Rest(machine.transport), settings.namespace)
+        self._machine = machine
+        layout = layout_digest(settings.ranges, controllers)
+        self._group = ShardGroup(settings.name, layout, settings.ranges, settings.grace)
 
     def coordinate(self, controllers: Sequence[Controller[Any]], caches: Caches) -> Coordinator:
         """Who keeps this process in its group; it is run by the engine."""
-        environment = self._environment
-        work = ShardedWork(self.owned, controllers, caches, self._leases.rest, environment.random)
+        machine = self._machine
+        work = ShardedWork(self.owned, controllers, caches, self._leases.rest, machine.random)
         return Coordinator(
             self._leases,
             self._group,
             self.owned,
             work,
-            clock=environment.clock,
-            boottime=environment.boottime,
-            random=environment.random,
-            holder=replica_identity(environment.random),
+            clock=machine.clock,
+            boottime=machine.boottime,
+            random=machine.random,
+            holder=replica_identity(machine.random),
         )
 
 
