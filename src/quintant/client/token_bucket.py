@@ -17,9 +17,15 @@ class TokenBucket:
 
     def __init__(self, rate: float, burst: int = 1) -> None:
         check_rate(rate, burst)
+        self._rate, self._burst = rate, burst
+        self._paid_until = -math.inf
+        self.divide(1)
+
+    def divide(self, by: int) -> None:
+        """Let this be one of so many buckets that share rate and burst."""
+        rate, burst = self._rate / by, max(1.0, self._burst / by)
         self._interval = 1 / rate
         self._allowance = burst / rate
-        self._paid_until = -math.inf
 
     def reserve(self, within: float = math.inf) -> float | None:
         """Take a token, and say how many seconds to wait for it.

@@ -53,9 +53,13 @@ async def remote_client(
     observer = near.rest.observer
     counts = observer.of_host(label) if isinstance(observer, ClientObserver) else None
     patient = with_retries(transport, near.random, observer=counts)
+
+    def fence(_: ApiRequest | None = None, /) -> None:
+        near.fence()  # what is written there is no object of ours
+
     try:
         yield Client(
-            Rest(BoundedTransport(patient, limits), counts, limits.answer, near.rest.fence),
+            Rest(BoundedTransport(patient, limits), counts, limits.answer, fence),
             None,
             near.manager,
             random=near.random,

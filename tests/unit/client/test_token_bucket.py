@@ -22,6 +22,17 @@ async def test_burst_passes_at_once_and_the_rest_at_the_rate() -> None:
     assert [bucket.reserve() for _ in range(3)] == pytest.approx([0, 0, 0])
 
 
+async def test_buckets_that_share_a_rate_let_no_more_pass_together() -> None:
+    buckets = [TokenBucket(10, 9) for _ in range(3)]
+    for bucket in buckets:
+        bucket.divide(3)
+    assert [sum(not each.reserve() for _ in range(20)) for each in buckets] == [3, 3, 3]
+
+    buckets[0].divide(1)
+    await advance(10)
+    assert sum(not buckets[0].reserve() for _ in range(20)) == 9
+
+
 async def test_token_that_comes_too_late_is_not_taken() -> None:
     bucket = TokenBucket(rate=1)
     assert bucket.reserve() == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mutants.catalogue import EXPLORE, SERVER, Checks, Mutant, read
+from mutants.catalogue import EXPLORE, SERVER, SHARDS, Checks, Mutant, read
 
 ROOT = Path(__file__).parents[3]
 
@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[3]
 def test_there_are_enough_and_each_has_a_name_of_its_own() -> None:
     assert len(read(SERVER)) >= 37
     assert len(read(EXPLORE)) >= 8
+    assert len(read(SHARDS)) >= 14
     assert len({mutant.name for mutant in read()}) == len(read())
 
 

@@ -111,6 +111,8 @@ class Controller(Generic[K]):
         services.metrics.add_queue(declaration.name, self.queue)
         retry = declaration.retry
         bucket = TokenBucket(retry.rate, retry.burst) if retry.rate is not None else None
+        self.bucket = bucket
+        """What the retries of all keys together wait for."""
         self._limiter: RateLimiter[Request] = RateLimiter(
             first=retry.first, cap=retry.cap, bucket=bucket
         )
@@ -265,6 +267,7 @@ class Controller(Generic[K]):
         limit = asyncio.timeout(None)
         held = ownership.begin(lease.key, lambda: _expire(limit))
         if held is None:
+            self._forget_gone(lease.key)
             return
         before = FENCE_KEY.set(held)
         try:
@@ -277,6 +280,13 @@ class Controller(Generic[K]):
         finally:
             FENCE_KEY.reset(before)
             ownership.end(held, lease.key)
+
+    def _forget_gone(self, key: Request) -> None:
+        """Drop what is left of another process's key once its object is gone."""
+        primary = self._events.primary
+        if primary is not None and primary.store.get(key) is None:
+            self._limiter.forget(key)
+            self._handler.forget(key)
 
     async def _handle(self, task: asyncio.Task[Any], lease: WorkItem[Request]) -> None:
         key, started = lease.key, monotonic()

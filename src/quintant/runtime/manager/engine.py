@@ -87,6 +87,8 @@ class Engine:
         self._shards = self._new_shards(shards, declarations) if shards is not None else None
         elects = settings.leader_elect and self._shards is None
         self.elector = self._new_elector() if elects else None
+        rate, burst = settings.rate, settings.burst
+        self._bucket = TokenBucket(rate, burst) if rate is not None else None
         limit = WRITE_SECONDS if self.elector or self._shards else None
         query = write_query(limit) if limit is not None else {}
         rest = Rest(self._retrying_transport(counts), counts, limit, write_query=query)
@@ -126,7 +128,7 @@ class Engine:
         self._runnables, self._kept = runnables, Runnables(self.client, random, self.metrics)
         self.controllers = [Controller(declared, services) for declared in declarations]
         self.coordinator = (
-            self._shards.coordinate(self.controllers, self.caches)
+            self._shards.coordinate(self.controllers, self.caches, self._bucket)
             if self._shards is not None
             else None
         )
@@ -279,13 +281,12 @@ class Engine:
             raise
 
     def _retrying_transport(self, observer: RetryObserver) -> Transport:
-        settings, transport = self.settings, self.environment.transport
+        transport, random = self.environment.transport, self.environment.random
         if self._shards is not None:
             transport = self._shards.transport
-        bucket = TokenBucket(settings.rate, settings.burst) if settings.rate is not None else None
         if (tracer := self.environment.tracer) is not None:
             transport = TracedTransport(transport, tracer)
-        return with_retries(transport, self.environment.random, bucket=bucket, observer=observer)
+        return with_retries(transport, random, bucket=self._bucket, observer=observer)
 
     def _webhook_server(self, webhooks: WebhookDeclarations) -> WebhookServer:
         # Loaded by those who have webhooks.
@@ -322,6 +323,8 @@ class Engine:
             self.health.add_informer(informer)
         if self.elector is not None:
             self.health.add_elector(self.elector)
+        if self.coordinator is not None:
+            self.health.add_readiness_note("shards", self.coordinator.trouble)
         self.health.add_readiness_note("hot-loops", self._hot_loops)
         if self._runnables:
             self.health.add_readiness_note("runnables", self._kept.failed)

@@ -58,7 +58,7 @@ from quintant.runtime.shard.member import (
 )
 from quintant.runtime.shard.observation import GroupObserver, Observed
 from quintant.runtime.shard.owned_ranges import OwnedRanges
-from quintant.runtime.shard.plan import GroupView, MemberView, Plan, plan
+from quintant.runtime.shard.plan import GroupView, MemberView, Plan, counted_members, plan
 from quintant.runtime.shard.range_states import OURS, RangeEvent, RangeState
 from quintant.runtime.shard.shard_map import ShardMap, UnreadableMap
 
@@ -97,6 +97,9 @@ class RangeWork(Protocol):
 
     def evict(self, ranges: frozenset[int]) -> None:
         """Forget the keys of these ranges: they are another member's."""
+
+    def divide(self, members: int) -> None:
+        """Let limits of the whole program be those of so many members together."""
 
 
 class Coordinator:
@@ -138,6 +141,11 @@ class Coordinator:
             log.warning("left the shards", member=self.id, why=lost)
             await self._lose()
             self._begin()
+
+    def trouble(self) -> str:
+        """What keeps ranges from moving, or writes from leaving; empty if nothing does."""
+        why = "; ".join(filter(None, self._complaints.values()))
+        return why or ("" if self.owned.is_open() else "no write may leave")
 
     def set_ready(self) -> None:
         """The caches are complete: ranges may be taken."""
@@ -298,6 +306,7 @@ class Coordinator:
         self._take_note(shards, tasks)
         view = self._view(observed)
         planned = plan(view)
+        self._work.divide(max(1, len(counted_members(view))))
         self._give(planned, observed.now)
         self._drain(observed.now)
         await self._swap(shards, lease, planned)

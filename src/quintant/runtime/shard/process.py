@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from msgspec import Struct
 
 from quintant.client.fence import FENCE_KEY, FenceKey
 from quintant.client.rest import Rest
+from quintant.client.token_bucket import TokenBucket
 from quintant.client.transport import Transport
 from quintant.core.clock import Boottime, Clock, Random
 from quintant.core.errors import ConfigError
@@ -113,10 +115,24 @@ class ShardedProcess:
         layout = layout_digest(settings.ranges, controllers)
         self._group = ShardGroup(settings.name, layout, settings.ranges, settings.grace)
 
-    def coordinate(self, controllers: Sequence[Controller[Any]], caches: Caches) -> Coordinator:
-        """Who keeps this process in its group; it is run by the engine."""
+    def coordinate(
+        self,
+        controllers: Sequence[Controller[Any]],
+        caches: Caches,
+        bucket: TokenBucket | None = None,
+    ) -> Coordinator:
+        """Who keeps this process in its group; it is run by the engine.
+
+        `bucket` is what the requests of the whole program wait for.
+        """
         machine = self._machine
-        work = ShardedWork(self.owned, controllers, caches, self._leases.rest, machine.random)
+        buckets = (bucket, *(controller.bucket for controller in controllers))
+        work = ShardedWork(
+            self.owned,
+            controllers,
+            [each for each in buckets if each is not None],
+            partial(fill_caches, self._leases.rest, caches, machine.random),
+        )
         return Coordinator(
             self._leases,
             self._group,
@@ -136,16 +152,15 @@ class ShardedWork:
         self,
         owned: OwnedRanges,
         controllers: Sequence[Controller[Any]],
-        caches: Caches,
-        rest: Rest,
-        random: Random,
+        buckets: Sequence[TokenBucket],
+        fill: Callable[[], Awaitable[None]],
     ) -> None:
-        self._owned, self._controllers = owned, controllers
-        self._caches, self._rest, self._random = caches, rest, random
+        self._owned, self._controllers, self._buckets = owned, controllers, buckets
+        self._fill = fill
         owned.calls = self._calls
 
     async def fill(self) -> None:
-        await fill_caches(self._rest, self._caches, self._random)
+        await self._fill()
 
     def held(self, ranges: frozenset[int]) -> None:
         for controller in self._controllers:
@@ -154,6 +169,10 @@ class ShardedWork:
     def evict(self, ranges: frozenset[int]) -> None:
         for controller in self._controllers:
             controller.forget_keys(self._within(controller, ranges))
+
+    def divide(self, members: int) -> None:
+        for bucket in self._buckets:
+            bucket.divide(members)
 
     def _within(
         self, controller: Controller[Any], ranges: frozenset[int]
