@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import pytest
 
@@ -21,7 +22,7 @@ from quintant import (
 )
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap, Namespace
-from quintant.core.clock import Random
+from quintant.core.clock import Random, monotonic
 from quintant.core.object import ObjectMeta
 from quintant.runtime.shard.group_lease import HOLDER, MAP
 from quintant.runtime.shard.range_states import RangeState
@@ -357,6 +358,59 @@ def test_keys_of_one_namespace_stay_together_and_single_controllers_on_one_membe
         assert min(epochs) > 0
 
     in_world(13, scenario)
+
+
+def test_a_range_waits_for_a_reconcile_that_hangs_until_it_has_ended() -> None:
+    stubborn = NAMES[0]
+    ended: list[float] = []
+    stubbornness: list[type[BaseException]] = [asyncio.CancelledError]
+
+    async def hang(obj: Greeter, ctx: Context[Greeter]) -> None:
+        if obj.metadata.name != stubborn or ended:
+            await reconcile(obj, ctx)
+            return
+        until = monotonic() + 80
+        while monotonic() < until:
+            with suppress(*stubbornness):
+                await asyncio.sleep(1)
+        ended.append(monotonic())
+
+    def manager() -> Manager:
+        made = Manager(GROUP, shards=Shards(8), grace=10.0)
+        made.controls(Greeter).owns(ConfigMap).reconcile(hang)
+        return made
+
+    async def scenario(world: ShardWorld) -> None:
+        world.manager = manager
+        await begin(world, 1)
+        world.start()
+        await world.cluster.advance(15)
+        both = counts(world)
+        leaving = asyncio.ensure_future(world.processes[0].stop())
+        await world.cluster.advance(25)
+        during, before = counts(world), list(ended)
+        await world.cluster.advance(60)
+        stubbornness.clear()
+        await leaving
+
+        assert both == [4, 4], "ranges that are idle are given first"
+        assert before == []
+        assert during == [7], "a range was given while its reconcile hung"
+        assert len(ended) == 1
+        assert counts(world) == [8]
+
+    in_world(18, scenario)
+
+
+def test_more_members_than_ranges_leave_the_surplus_idle_and_ready() -> None:
+    async def scenario(world: ShardWorld) -> None:
+        world.manager = lambda: sharded_manager(shards=Shards(ranges=8))
+        await begin(world, 10)
+        await world.cluster.advance(20)
+
+        assert counts(world) == [0, 0] + [1] * 8
+
+    in_world(19, scenario)
 
 
 async def holder(world: ShardWorld) -> str | None:
