@@ -69,7 +69,8 @@ def _dashboard(manager: Manager, namespace: str) -> Plain:
 
 
 def _has(manager: Manager) -> dict[str, bool]:
-    return {"elects": manager.settings.leader_elect, "webhooks": bool(manager.webhooks)}
+    elects = manager.settings.leader_elect and manager.settings.shards is None
+    return {"elects": elects, "webhooks": bool(manager.webhooks)}
 
 
 def _meta(manager: Manager, namespace: str, name: str) -> Plain:
