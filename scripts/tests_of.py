@@ -23,6 +23,7 @@ HOMES = {
     Path("benchmarks"): UNIT / "benchmarks",
     Path("scripts"): UNIT / "scripts",
     Path("tests/conformance"): UNIT / "conformance",
+    Path("tests/interop"): UNIT / "interop",
     Path("tests/real"): UNIT / "real",
     Path("tests/testbeds"): UNIT / "testbeds",
 }

@@ -19,6 +19,7 @@ ELSEWHERE = {
     "benchmarks": ROOT / "benchmarks",
     "scripts": ROOT / "scripts",
     "conformance": ROOT / "tests/conformance",
+    "interop": ROOT / "tests/interop",
     "real": ROOT / "tests/real",
     "testbeds": ROOT / "tests/testbeds",
 }

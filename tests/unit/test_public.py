@@ -26,7 +26,7 @@ LAZY = (quintant, quintant.testing)
 # They are put together here, so that this file has none of them either.
 FOREIGN = re.compile(
     rf"/{'work'}/|/{'home'}/(?!operator\b)|/tmp/{'brief'}|py{'pi'}[.]org|python{'hosted'}"
-    rf"|(?<!-)\b{'seed'}s? \d{{3}}\b|\b{'issue'} #?\d|\b{'spec'}/\w+[.]md|\b{'shared'}/\w"
+    rf"|(?<!-)\b{'seed'}s? \d{{3}}\b|\b{'issue'} #?\d{{1,2}}\b|\b{'spec'}/\w+[.]md|\b{'shared'}/\w"
     rf"|\b{'TO'}DO\b|\b{'FIX'}ME\b"
 )
 TEXTS = (".py", ".md", ".toml", ".yaml", ".txt", "Makefile", "run")

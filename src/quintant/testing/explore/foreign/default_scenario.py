@@ -21,7 +21,7 @@ from quintant.testing.explore.foreign.scenario_file import (
     Document,
     LoadedScenario,
     PatchTarget,
-    ScaleTarget,
+    ScaleStep,
     ScenarioStep,
     TargetName,
     load_manifests,
@@ -99,8 +99,8 @@ async def _scalings(server: ApiServer, path: str, main: Document) -> list[Any]:
         key = (main["kind"], meta["name"])
         namespace = meta.get("namespace", "default")
         return [
-            ScenarioStep(scale=ScaleTarget(*key, now + 1, namespace)),
-            ScenarioStep(scale=ScaleTarget(*key, now, namespace)),
+            ScenarioStep(scale=ScaleStep(*key, now + 1, namespace)),
+            ScenarioStep(scale=ScaleStep(*key, now, namespace)),
         ]
     up, down = {"spec": {name: now + 1}}, {"spec": {name: now}}
     return [up, down] if await _is_taken(server, path, up) else []

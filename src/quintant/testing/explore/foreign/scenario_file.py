@@ -52,7 +52,7 @@ class PatchTarget(Struct, frozen=True, forbid_unknown_fields=True):
     namespace: str = "default"
 
 
-class ScaleTarget(Struct, frozen=True, forbid_unknown_fields=True):
+class ScaleStep(Struct, frozen=True, forbid_unknown_fields=True):
     """Another number of replicas, by the scale subresource."""
 
     kind: Name
@@ -68,7 +68,7 @@ class ScenarioStep(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """A file of manifests, or one manifest."""
     patch: PatchTarget | None = None
     delete: TargetName | None = None
-    scale: ScaleTarget | None = None
+    scale: ScaleStep | None = None
     wait: Seconds | None = None
     """Seconds of the operator's clock."""
 
@@ -214,7 +214,7 @@ def _checked(document: Any, file: Path, line: int) -> Document:
 
 
 def _is_known(
-    target: TargetName | PatchTarget | ScaleTarget, known: set[tuple[str, str, str]]
+    target: TargetName | PatchTarget | ScaleStep, known: set[tuple[str, str, str]]
 ) -> bool:
     wanted = (target.kind, target.namespace, target.name)
     return wanted in known or (target.kind, "", target.name) in known

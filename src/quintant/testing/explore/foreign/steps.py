@@ -19,7 +19,7 @@ from quintant.core.resource import Resource
 from quintant.testing.explore.foreign.scenario_file import (
     Document,
     PatchTarget,
-    ScaleTarget,
+    ScaleStep,
     ScenarioStep,
     TargetName,
 )
@@ -69,14 +69,14 @@ class ScenarioUser:
         namespace = meta.get("namespace", "default") if resource.namespaced else ""
         return resource.path(namespace, meta["name"])
 
-    async def _patch(self, target: PatchTarget | ScaleTarget, merge: Document) -> None:
+    async def _patch(self, target: PatchTarget | ScaleStep, merge: Document) -> None:
         await self._send("PATCH", self._path(target), merge, content=MERGE)
 
-    async def _scale(self, target: ScaleTarget) -> None:
+    async def _scale(self, target: ScaleStep) -> None:
         change = {"spec": {"replicas": target.replicas}}
         await self._send("PATCH", f"{self._path(target)}/scale", change, content=MERGE)
 
-    def _path(self, target: TargetName | PatchTarget | ScaleTarget) -> str:
+    def _path(self, target: TargetName | PatchTarget | ScaleStep) -> str:
         resource = self._resource(target.kind)
         return resource.path(target.namespace if resource.namespaced else "", target.name)
 

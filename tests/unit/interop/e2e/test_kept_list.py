@@ -9,7 +9,7 @@ from interop.e2e.kept_list import SigTests
 from interop.e2e.report import outcomes
 from interop.e2e.table import table
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 CONFORMANCE_TESTS = 446
 """Of the release that is spoken."""
 
