@@ -109,6 +109,14 @@ class Site(Struct, frozen=True):
             for component in self.components(node):
                 started = run_component(self.server, component, self.clock, Random())
                 await stack.enter_async_context(started)
+            if node is not None and self.config.controllers:
+                # Loaded by clusters whose pods can be dialled.
+                from quintant.cluster.kubeproxy.ingress.component import running_ingress
+
+                ingress = running_ingress(
+                    self.server, self.share.host, self.authority, self.clock, Random()
+                )
+                await stack.enter_async_context(ingress)
             yield
 
     def snapshots(self, stopped: Stopped) -> ClusterSnapshots:

@@ -58,7 +58,7 @@ def service_routes(
         return ()
     stay = _affinity(service)
     return tuple(
-        ServiceRoute(virtual_server, _real_servers(port, given), stay)
+        ServiceRoute(virtual_server, real_servers(port, given), stay)
         for port in spec.ports
         for virtual_server in _virtual_servers(spec.cluster_ip, port, share.host)
     )
@@ -79,7 +79,8 @@ def _affinity(service: Service) -> float:
     return AFFINITY_SECONDS if given is None else float(given)
 
 
-def _real_servers(port: ServicePort, slices: Sequence[EndpointSlice]) -> tuple[RealServer, ...]:
+def real_servers(port: ServicePort, slices: Sequence[EndpointSlice]) -> tuple[RealServer, ...]:
+    """Where the endpoints of a port are: those that are ready, or else those that still serve."""
     members = list(_members(port, slices))
     ready = {
         real_server for real_server, endpoint in members if endpoint.conditions.ready is not False

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from quintant.agents.multiplex.duplex import DuplexStream, StreamReset
-from quintant.agents.relay.visitor.fields import pass_trailers, to_visitor
+from quintant.agents.relay.visitor.fields import VIA, pass_trailers, to_visitor
 from quintant.agents.relay.visitor.upload import Upload, UploadLimits, stopped
 from quintant.agents.relay.visitor.visitor import Visitor
 from quintant.http.body import BodyParser, encode_chunk, encode_end
@@ -86,9 +86,17 @@ class Exchange:
     """One attempt: the request is written to `duplex`, the response to `visitor`."""
 
     def __init__(
-        self, head: RequestHead, visitor: Visitor, duplex: DuplexStream, limits: ExchangeLimits
+        self,
+        head: RequestHead,
+        visitor: Visitor,
+        duplex: DuplexStream,
+        limits: ExchangeLimits,
+        *,
+        via: bytes = VIA,
     ) -> None:
         self._head, self._visitor, self._duplex, self._limits = head, visitor, duplex, limits
+        self._via = via
+        """What the fields of an answer say that it came by."""
         self.state = _SENT
         self._buffer = b""
         self._unframed = False
@@ -127,7 +135,9 @@ class Exchange:
         head = await self._awaited(upload)
         while 100 <= head.status < 200 and head.status != 101:
             if self._head.minor:
-                await self._visitor.write(to_visitor(head, _NONE, False, self._head.method))
+                await self._visitor.write(
+                    to_visitor(head, _NONE, False, self._head.method, self._via)
+                )
             head = await self._awaited(upload)
         self.status, self.first_byte = head.status, asyncio.get_running_loop().time()
         if upload is not None:
@@ -170,7 +180,7 @@ class Exchange:
         outward = self._outward(framing)
         self._unframed = outward.kind is _CLOSE
         self.close = self.close or self._unframed
-        start = to_visitor(head, outward, self.close, self._head.method)
+        start = to_visitor(head, outward, self.close, self._head.method, self._via)
         body, chunked = BodyParser(framing), outward.kind is _CHUNKED
         self.state = _STREAMING
         raw, self._buffer = self._buffer, b""
@@ -206,7 +216,7 @@ class Exchange:
         if not upgrade_protocol(self._head) or not upgrade_protocol(head):
             raise ExchangeFailed(BAD, "an upgrade that nobody asked for")
         self.state, self.close, self._visitor.upgraded = _STREAMING, True, True
-        start = to_visitor(head, _NONE, False, self._head.method)
+        start = to_visitor(head, _NONE, False, self._head.method, self._via)
         await self._visitor.write(start + self._buffer)
         with self._visitor.deadline.within(self._limits.idle) as idle:
             back = asyncio.get_running_loop().create_task(self._outbound(idle))

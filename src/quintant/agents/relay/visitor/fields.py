@@ -81,14 +81,20 @@ class ClientOrigin:
 
 
 def to_service(
-    head: RequestHead, target: bytes, framing: Framing, visitor: ClientOrigin, request_id: str
+    head: RequestHead,
+    target: bytes,
+    framing: Framing,
+    visitor: ClientOrigin,
+    request_id: str,
+    *,
+    via: bytes = VIA,
 ) -> bytes:
     """The head of a request as the Service gets it."""
     fields = [
         *_passed(head, _OF_RELAY_BEHIND_PROXY if visitor.trusted else _OF_RELAY),
         *(_behind_proxy(head, visitor) if visitor.trusted else visitor.fields),
         *_of_request(head, visitor, request_id),
-        (b"Via", VIA),
+        (b"Via", via),
     ]
     if framing.kind is not _NONE:
         fields += _length(framing)
@@ -98,9 +104,11 @@ def to_service(
     return encode_head(head.method + b" " + target + b" HTTP/1.1", fields)
 
 
-def to_visitor(head: ResponseHead, framing: Framing, close: bool, method: bytes) -> bytes:
+def to_visitor(
+    head: ResponseHead, framing: Framing, close: bool, method: bytes, via: bytes = VIA
+) -> bytes:
     """The head of a response as the visitor gets it."""
-    fields = [*_passed(head, _HOP), (b"Via", VIA)]
+    fields = [*_passed(head, _HOP), (b"Via", via)]
     if head.status == 101:
         fields += [(b"Connection", b"Upgrade"), (b"Upgrade", upgrade_protocol(head))]
         return encode_head(_status(head), fields)

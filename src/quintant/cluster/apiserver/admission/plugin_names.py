@@ -7,6 +7,7 @@ from __future__ import annotations
 
 CERTIFICATE_APPROVAL, CERTIFICATE_SIGNING = "CertificateApproval", "CertificateSigning"
 CERTIFICATE_SUBJECT = "CertificateSubjectRestriction"
+INGRESS_CLASS = "DefaultIngressClass"
 LIMITS, PRIORITY = "LimitRanger", "Priority"
 PROTECTION = "StorageObjectInUseProtection"
 RESIZE = "PersistentVolumeClaimResize"
@@ -18,7 +19,7 @@ TOLERATIONS = "DefaultTolerationSeconds"
 SWITCHABLE = frozenset(
     {
         *(CERTIFICATE_APPROVAL, CERTIFICATE_SIGNING, CERTIFICATE_SUBJECT),
-        *(LIMITS, PRIORITY, PROTECTION, RESIZE, RESOURCE_QUOTA),
+        *(INGRESS_CLASS, LIMITS, PRIORITY, PROTECTION, RESIZE, RESOURCE_QUOTA),
         *(SERVICE_ACCOUNT, STORAGE_CLASS, TOLERATIONS),
     }
 )

@@ -22,8 +22,6 @@ INERT_KINDS = (
     InertKind("CSINode", "says which drivers a node has"),
     InertKind("FlowSchema", "requests of one flow wait for each other, not for those of others"),
     InertKind("IPAddress", "holds the address of a Service"),
-    InertKind("Ingress", "a controller of its class serves its hosts and paths"),
-    InertKind("IngressClass", "says which controller serves an Ingress"),
     InertKind("NetworkPolicy", "the network refuses connections"),
     InertKind("PodTemplate", "nothing, either"),
     InertKind("PriorityLevelConfiguration", "limits how many requests are worked on at once"),

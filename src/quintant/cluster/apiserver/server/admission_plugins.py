@@ -13,6 +13,7 @@ from msgspec import Struct
 from quintant.cluster.apiserver.admission import plugin_names as names
 from quintant.cluster.apiserver.admission.plugins.certificates import check_subject
 from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
+from quintant.cluster.apiserver.admission.plugins.ingress_class import admit_ingress_class
 from quintant.cluster.apiserver.admission.plugins.limit_ranger import default_limits, enforce_limits
 from quintant.cluster.apiserver.admission.plugins.pod_priority_tolerations import (
     admit_priority,
@@ -37,6 +38,7 @@ class AdmissionPlugin(Struct, frozen=True):
 
 
 MUTATING: Mapping[str, tuple[AdmissionPlugin, ...]] = {
+    "ingresses.networking.k8s.io": (AdmissionPlugin(names.INGRESS_CLASS, admit_ingress_class),),
     "persistentvolumeclaims": (
         AdmissionPlugin(names.STORAGE_CLASS, admit_storage_class),
         AdmissionPlugin(names.PROTECTION, add_claim_protection),
