@@ -34,6 +34,7 @@ BENCHMARKS = (
     "embedded",
     "reads",
     "crds",
+    "snapshot",
     "hostile",
     "nodes",
     "lightpeers",

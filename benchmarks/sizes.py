@@ -27,6 +27,8 @@ class Sizes:
     """Times that something is done and timed, where each time counts."""
     definitions: int = 200
     """CustomResourceDefinitions of real projects."""
+    stored: int = 5_000
+    """Objects of a cluster that is kept as a snapshot."""
     clusters: int = 500
     """Clusters that infra holds."""
     rounds: int = 1
@@ -38,7 +40,7 @@ class Sizes:
         """A tenth of the work."""
         counts = (
             *("resources", "objects", "keys", "requests", "nodes", "pods", "trials"),
-            *("definitions", "clusters"),
+            *("definitions", "stored", "clusters"),
         )
         return replace(self, **{name: getattr(self, name) // QUICK_SHARE for name in counts})
 
