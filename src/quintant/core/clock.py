@@ -53,20 +53,46 @@ class LoopClock:
 
 
 class AdvancedClock:
-    """A clock that may be ahead of another one, and never goes back."""
+    """A clock that may be ahead of another one, may stand still, and never goes back."""
 
     def __init__(self, base: Clock) -> None:
         self._base = base
-        self.ahead = 0.0
-        """Seconds."""
+        self._ahead = timedelta()
+        self._paused_at: datetime | None = None
+
+    @property
+    def ahead(self) -> float:
+        """Seconds; less than none where it stood still for longer than it was advanced."""
+        if self._paused_at is None:
+            return self._ahead.total_seconds()
+        return (self._paused_at - self._base.now()).total_seconds()
+
+    @property
+    def paused(self) -> bool:
+        """Whether it stands still."""
+        return self._paused_at is not None
 
     def now(self) -> datetime:
-        return self._base.now() + timedelta(seconds=self.ahead)
+        return self._base.now() + self._ahead if self._paused_at is None else self._paused_at
 
     def advance(self, seconds: float) -> None:
         """Go on by so many seconds at once; ValueError for what is no step forward."""
         self.check(seconds)
-        self.ahead += seconds
+        step = timedelta(seconds=seconds)
+        if self._paused_at is None:
+            self._ahead += step
+        else:
+            self._paused_at += step
+
+    def pause(self) -> None:
+        """Stand still from now on."""
+        self._paused_at = self.now()
+
+    def resume(self) -> None:
+        """Go on from where it stood still."""
+        if self._paused_at is not None:
+            self._ahead = self._paused_at - self._base.now()
+            self._paused_at = None
 
     def check(self, seconds: float) -> None:
         """ValueError for what is no step forward."""

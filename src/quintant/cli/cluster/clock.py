@@ -15,7 +15,7 @@ from quintant.wire.foreign import decode_json
 
 @click.group("clock")
 def command() -> None:
-    """Look at the clock of a running cluster, or advance it.
+    """Look at the clock of a running cluster, advance it, or have it stand still.
 
     Everything in the cluster goes by it: schedules, deadlines, expiries. Programs of pods do not.
     """
@@ -40,7 +40,28 @@ def advance(duration: str, cluster: str) -> None:
         seconds = parse_duration(duration)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    body = msgspec.json.encode(ClockChange(seconds))
+    _change(cluster, ClockChange(advance=seconds))
+
+
+@command.command("pause")
+@cluster_flag
+def pause(cluster: str) -> None:
+    """Have the clock stand still, and with it controllers, scheduler and nodes, to look around.
+
+    The API server answers and stores; programs of pods run on, and no one looks after them.
+    """
+    _change(cluster, ClockChange(paused=True))
+
+
+@command.command("resume")
+@cluster_flag
+def resume(cluster: str) -> None:
+    """Have a paused clock go on from where it stood still."""
+    _change(cluster, ClockChange(paused=False))
+
+
+def _change(cluster: str, change: ClockChange) -> None:
+    body = msgspec.json.encode(change)
     headers = {"content-type": JSON}
     _send(cluster, ApiRequest("POST", PATH, headers=headers, body=body))
 
@@ -48,5 +69,6 @@ def advance(duration: str, cluster: str) -> None:
 def _send(cluster: str, call: ApiRequest) -> None:
     name, record = find_running(cluster)
     now = decode_json(request_as_admin(record, call), ClockStatus)
-    ahead = f"{duration(int(now.ahead))} ahead" if now.ahead else "as on this machine"
-    click.echo(f"in {name} it is {now.now}, {ahead}")
+    away, side = duration(int(abs(now.ahead))), "ahead" if now.ahead > 0 else "behind"
+    differs = f"{away} {side}" if now.ahead else "as on this machine"
+    click.echo(f"in {name} it is {now.now}, {differs}{', paused' if now.paused else ''}")

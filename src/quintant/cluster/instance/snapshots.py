@@ -31,7 +31,7 @@ from quintant.cluster.apiserver.storage.snapshot_file import (
     decode_snapshot,
     encode_snapshot,
 )
-from quintant.core.clock import Clock, timestamp
+from quintant.core.clock import AdvancedClock, Clock, timestamp
 from quintant.version import KUBERNETES
 
 log = logging.getLogger(__name__)
@@ -90,6 +90,8 @@ class ClusterSnapshots(Struct, frozen=True):
 
     async def restore(self, raw: bytes) -> RestoreResult:
         """Return to the objects of a snapshot; UnusableSnapshot, and nothing is changed."""
+        if isinstance(self.clock, AdvancedClock) and self.clock.paused:
+            raise UnusableSnapshot("the clock of the cluster is paused: quintant clock resume")
         read = partial(read_snapshot, raw)
         info, snapshot = await self.server.offload.run(read, MOST_BYTES)
         async with self.stopped():

@@ -83,7 +83,11 @@ async def test_tokens_and_events_end() -> None:
 
 async def test_steps_add_up_and_none_leads_back() -> None:
     async with running() as api:
-        assert await api.get(PATH) == {"now": "2026-01-01T00:00:00Z", "ahead": 0.0}
+        assert await api.get(PATH) == {
+            "now": "2026-01-01T00:00:00Z",
+            "ahead": 0.0,
+            "paused": False,
+        }
         await advance(api, HOUR)
         assert (await advance(api, 1.5))["ahead"] == HOUR + 1.5
         for step in (-1, 0, 1e12, "1h", None):
@@ -92,6 +96,30 @@ async def test_steps_add_up_and_none_leads_back() -> None:
         assert (await api.send("POST", PATH, b"no JSON")).status == 400
         assert (await api.send("DELETE", PATH)).status == 405
         assert (await api.get(PATH))["ahead"] == HOUR + 1.5
+
+
+async def test_a_paused_cluster_does_nothing_until_it_is_resumed() -> None:
+    async with running() as api:
+        assert (await api.create(PATH, {"paused": True}, code=200))["paused"]
+        await api.create(f"{BATCH}/cronjobs", {"metadata": {"name": "a"}, "spec": CRON})
+        await asyncio.sleep(3 * HOUR)
+        status = await api.get(PATH)
+        assert status == {"now": "2026-01-01T00:00:00Z", "ahead": -3.0 * HOUR, "paused": True}
+        assert await api.names(f"{BATCH}/jobs") == []
+        await advance(api, 2 * HOUR)
+        assert await api.names(f"{BATCH}/jobs") == []
+        resumed = await api.create(PATH, {"paused": False}, code=200)
+        assert (resumed["now"], resumed["ahead"]) == ("2026-01-01T02:00:00Z", -1.0 * HOUR)
+        async with api.watch(f"{BATCH}/jobs") as jobs:
+            assert (await jobs.told(10))[0] == "ADDED"
+
+
+async def test_pausing_twice_is_pausing_once() -> None:
+    async with running() as api:
+        for paused in (True, True, False, False):
+            status = await api.create(PATH, {"paused": paused}, code=200)
+            assert status["paused"] == paused
+        await api.ask("POST", PATH, {}, 400)
 
 
 async def test_a_server_without_components_has_a_clock_too() -> None:
