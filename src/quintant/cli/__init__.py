@@ -27,7 +27,7 @@ COMMANDS = {
     "agent": "Run a program that pods are made of.",
     "apply": "Apply manifests by server-side apply.",
     "check": "Name the objects of a data directory that are damaged.",
-    "clock": "Look at the clock of a running cluster, advance it, or have it stand still.",
+    "clock": "Look at the clock of a running cluster, or change it.",
     "clusters": "List the clusters that were started with a name.",
     "completion": "Print the completion script of a shell.",
     "console": "Show a cluster on a web page, live.",

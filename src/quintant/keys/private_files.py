@@ -15,11 +15,14 @@ PUBLIC_MODE = 0o644
 FOLDER_MODE = 0o700
 
 
-def write_private(path: Path, content: bytes, mode: int = FILE_MODE) -> None:
+def write_private(
+    path: Path, content: bytes, mode: int = FILE_MODE, *, replace: bool = True
+) -> None:
     """Write a file that only its owner may read, in one step; its folder is made if need be.
 
     It is a new file of a name that is not known before: whatever another user put into the folder
-    beforehand, a link or a file of theirs, is not written through.
+    beforehand, a link or a file of theirs, is not written through. FileExistsError if there is one
+    already that is not to be replaced, also one that was made meanwhile.
     """
     private_folder(path.parent)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -29,7 +32,11 @@ def write_private(path: Path, content: bytes, mode: int = FILE_MODE) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        if replace:
+            beside.replace(path)
+        else:
+            os.link(beside, path)
+            beside.unlink()
     except OSError:
         beside.unlink(missing_ok=True)
         raise

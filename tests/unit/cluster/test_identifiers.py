@@ -39,7 +39,6 @@ OURS = {
     "instance/readiness.py",
     "instance/records.py",
     "instance/renumber.py",
-    "instance/site.py",
     "instance/snapshot_files.py",
     "kubelet/cluster_access.py",
     "kubelet/container/images.py",

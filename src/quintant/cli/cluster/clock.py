@@ -15,7 +15,7 @@ from quintant.wire.foreign import decode_json
 
 @click.group("clock")
 def command() -> None:
-    """Look at the clock of a running cluster, advance it, or have it stand still.
+    """Look at the clock of a running cluster, or change it.
 
     Everything in the cluster goes by it: schedules, deadlines, expiries. Programs of pods do not.
     """

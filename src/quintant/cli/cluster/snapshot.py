@@ -28,6 +28,6 @@ def command(name: str, cluster: str, replace: bool) -> None:
         files.check_free(name)
     _, record = find_running(cluster)
     raw = request_as_admin(record, ApiRequest("GET", PATH))
-    path = files.write(name, raw)
+    path = files.write(name, raw, replace=replace)
     info = read_info(raw[: raw.find(b"\n") + 1])
     click.echo(f"kept {info.objects} objects of revision {info.revision} in {path}")

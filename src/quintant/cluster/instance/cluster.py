@@ -25,7 +25,7 @@ from quintant.cluster.instance.cluster_clock import ClusterClock
 from quintant.cluster.instance.control_plane import ControlPlane
 from quintant.cluster.instance.kubeconfig import kubeconfig, write_kubeconfig
 from quintant.cluster.instance.pki import ClusterKeys
-from quintant.cluster.instance.site import open_site, server_url
+from quintant.cluster.instance.prepared_server import prepare_server, server_url
 from quintant.cluster.instance.snapshots import ClusterSnapshots
 from quintant.cluster.kubelet.options import NodeOptions
 from quintant.cluster.simulated.fleet import Fleet
@@ -103,25 +103,25 @@ async def run_cluster(
     """A cluster for as long as the context lasts; ConfigError if its address cannot be had."""
     time = AdvancedClock(clock)
     async with AsyncExitStack() as stack:
-        site = await open_site(stack, config, time)
-        server, node = site.server, await site.node(stack)
+        prepared = await prepare_server(stack, config, time)
+        server, node = prepared.server, await prepared.node(stack)
         if node is not None:
             server.logs.providers.extend(node.logs)
             server.streams.runtimes.extend(node.runtimes)
         if config.fleet is not None:
             server.metrics.open()
-        plane = ControlPlane(lambda: site.run_components(node))
+        plane = ControlPlane(lambda: prepared.run_components(node))
         if config.has_components:
             await stack.enter_async_context(plane.running())
         stopped = plane.stopped if config.has_components else nullcontext
-        snapshots = site.snapshots(stopped)
+        snapshots = prepared.snapshots(stopped)
         snapshots.serve()
         ClusterClock(server, time, stopped).serve()
         if node is not None:
             # First of all: programs that start take the time that others need to end.
             stack.callback(node.stop_starting)
-        way = kubeconfig(server_url(site.address), site.pki)
-        yield Cluster(server, site.address, way, snapshots, node)
+        way = kubeconfig(server_url(prepared.address), prepared.pki)
+        yield Cluster(server, prepared.address, way, snapshots, node)
 
 
 @asynccontextmanager

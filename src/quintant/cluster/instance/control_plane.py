@@ -50,7 +50,6 @@ class ControlPlane:
         """No component runs while the context lasts; all do, made anew, once it is left."""
         async with self._turn:
             self._resume.clear()
-            self._started.clear()
             self._pause.set()
             try:
                 await self._ended.wait()
@@ -66,10 +65,12 @@ class ControlPlane:
         """Start and end them: a context is left by the task that entered it."""
         await self._live()
         while True:
+            # A start that was under way when it was stopped counts for nobody.
+            self._started.clear()
             self._ended.set()
             await self._resume.wait()
             self._ended.clear()
-            while not await self._relive():
+            while not self._pause.is_set() and not await self._relive():
                 with suppress(TimeoutError):
                     async with asyncio.timeout(RETRY_SECONDS):
                         await self._pause.wait()

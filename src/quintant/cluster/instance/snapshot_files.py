@@ -61,17 +61,18 @@ class SnapshotFiles:
         """ConfigError if there is a snapshot of a name."""
         path = self.path_of(name)
         if path.exists():
-            raise ConfigError(
-                f"there is a snapshot {name!r} already",
-                because=f"it is {path}",
-                hint="choose another name, or --replace",
-            )
+            raise _taken(name, path)
 
-    def write(self, name: str, raw: bytes) -> Path:
-        """Keep a snapshot, in place of one of that name; ConfigError if it cannot be kept."""
+    def write(self, name: str, raw: bytes, *, replace: bool = False) -> Path:
+        """Keep a snapshot; ConfigError if it cannot be kept.
+
+        One of that name is replaced, or else refused, also if it was made a moment ago.
+        """
         path = self.path_of(name)
         try:
-            write_private(path, raw)
+            write_private(path, raw, replace=replace)
+        except FileExistsError:
+            raise _taken(name, path) from None
         except OSError as error:
             raise ConfigError(
                 f"cannot keep the snapshot {name!r}",
@@ -119,6 +120,14 @@ def load_snapshot(path: Path) -> Snapshot:
         raise ConfigError(
             f"cannot begin with {path}", because=str(error), hint="quintant snapshots"
         ) from None
+
+
+def _taken(name: str, path: Path) -> ConfigError:
+    return ConfigError(
+        f"there is a snapshot {name!r} already",
+        because=f"it is {path}",
+        hint="choose another name, or --replace",
+    )
 
 
 def _saved(path: Path) -> SavedSnapshot:

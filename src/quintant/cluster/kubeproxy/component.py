@@ -34,6 +34,7 @@ from quintant.runtime.reconcile.context import KeyContext
 
 NAME = "kube-proxy"
 TABLE = ObjectMeta(name="service-ports", namespace="kube-system")
+_TABLE_KEY = Request(TABLE.name, TABLE.namespace)
 _SITE = Path(dns.__file__).parent / "site"
 
 
@@ -67,6 +68,12 @@ class ServiceNetwork(Struct):
             manager.keyed(NAME)
             .watches(Service, to=lambda service: (service.key,))
             .watches(EndpointSlice, to=_service)
+            .watches(
+                ConfigMap,
+                to=lambda _: (_TABLE_KEY,),
+                fields={"metadata.name": TABLE.name},
+                namespaces=(TABLE.namespace,),
+            )
             .uses(ConfigMap, "get", "create", "patch")
             .workers(1)
             .reconcile(self.reconcile)
@@ -78,6 +85,9 @@ class ServiceNetwork(Struct):
         if not self._restored:
             self._written = await self._restore(ctx.client)
             self._restored = True
+        elif request == _TABLE_KEY:
+            # A restore of the cluster, or somebody, may have written another one.
+            self._written = await self._read(ctx.client)
         service = await ctx.client.find(Service, *request)
         slices = await ctx.client.list(
             EndpointSlice, request.namespace, labels={SERVICE_LABEL: request.name}
@@ -94,11 +104,14 @@ class ServiceNetwork(Struct):
 
     async def _restore(self, client: Client) -> dict[str, str] | None:
         """Map ports to where an earlier run of the cluster had them; the table it left."""
+        table = await self._read(client)
+        self.proxy.restore(parse_table(table or {}))
+        return table
+
+    async def _read(self, client: Client) -> dict[str, str] | None:
+        """The table that the cluster has."""
         found = await client.find(ConfigMap, TABLE.name, TABLE.namespace, live=True)
-        if found is None:
-            return None
-        self.proxy.restore(parse_table(found.data))
-        return dict(found.data)
+        return None if found is None else dict(found.data)
 
 
 @asynccontextmanager

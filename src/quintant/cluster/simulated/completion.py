@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from quintant.cluster.common.completion_index import ANNOTATION, VARIABLE
 from quintant.cluster.common.labels import EXIT_CODE, RUN_SECONDS
 from quintant.cluster.simulated.shell_command import (
     MOST_SECONDS,
@@ -19,8 +20,6 @@ from quintant.cluster.simulated.views import SimPod
 DEFAULT_SECONDS = 2.0
 """How long a pod runs that says with what code it ends, and not when."""
 ALWAYS, ON_FAILURE = "Always", "OnFailure"
-COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
-_INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
 
 
 class PodCompletion(Struct, frozen=True):
@@ -67,8 +66,8 @@ def _annotated(pod: SimPod) -> dict[str, Completion] | None:
 
 def _by_commands(pod: SimPod) -> dict[str, Completion] | None:
     """What commands say; a pod goes on for as long as one container might."""
-    index = pod.metadata.annotations.get(COMPLETION_INDEX)
-    variables = {} if index is None else {_INDEX_VARIABLE: index}
+    index = pod.metadata.annotations.get(ANNOTATION)
+    variables = {} if index is None else {VARIABLE: index}
     found = {}
     for container in pod.spec.containers:
         ends = command_completion((*container.command, *container.args), variables)

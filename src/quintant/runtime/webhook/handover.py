@@ -14,6 +14,7 @@ from typing import Any
 from quintant.api.admission import MutatingWebhook, ValidatingWebhook
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.core import codec
+from quintant.core.json_pointer import escape_step
 from quintant.core.object import Object, Opaque, replace
 from quintant.runtime.webhook.configuration import Configuration
 from quintant.wire.foreign import MalformedInput, decode_json
@@ -125,4 +126,4 @@ def _annotated(stored: Configuration, former: Plain) -> list[Operation]:
 
 
 def _pointer(annotation: str) -> str:
-    return f"/metadata/annotations/{annotation.replace('~', '~0').replace('/', '~1')}"
+    return f"/metadata/annotations/{escape_step(annotation)}"

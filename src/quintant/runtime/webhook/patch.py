@@ -15,6 +15,7 @@ import msgspec
 
 from quintant.core.codec import encode
 from quintant.core.errors import QuintantError
+from quintant.core.json_pointer import escape_step
 from quintant.core.object import K, Model
 
 Operation = dict[str, Any]
@@ -44,7 +45,7 @@ def _compare(before: Any, after: Any, held: Any, path: str) -> Iterator[Operatio
     """What to do at a path where the document holds `held`, or _MISSING, if the two differ."""
     if _alike(before, after) and isinstance(held, Mapping):
         for name, old, new in _changes(before, after):
-            yield from _compare(old, new, held.get(name, _MISSING), f"{path}/{_escaped(name)}")
+            yield from _compare(old, new, held.get(name, _MISSING), f"{path}/{escape_step(name)}")
     elif after is not _MISSING:
         value = _list(before, after, held, path) if isinstance(held, list) else _plain(after)
         yield {"op": "add" if held is _MISSING else "replace", "path": path, "value": value}
@@ -115,8 +116,3 @@ def _loses(held: Any, known: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     return msgspec.json.decode(encode(value))
-
-
-def _escaped(name: str) -> str:
-    """One step of a JSON pointer (RFC 6901)."""
-    return name.replace("~", "~0").replace("/", "~1")

@@ -109,6 +109,32 @@ async def test_who_stops_it_while_starts_are_refused_finds_nothing_at_work() -> 
         assert lives.at_work()
 
 
+async def test_a_stop_while_a_refused_start_is_waited_for_begins_nothing_for_a_moment() -> None:
+    lives = Lives()
+    plane = ControlPlane(lives)
+    async with plane.running():
+        lives.refusals = 1000
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(4.5), plane.stopped():
+                pass
+        lives.refusals = 0
+        async with plane.stopped():
+            assert (lives.begun, lives.ended) == (1, 1)
+        assert (lives.begun, lives.at_work()) == (2, True)
+
+
+async def test_a_stop_while_components_start_is_answered_once_they_are_at_work_again() -> None:
+    lives = Lives()
+    plane = ControlPlane(lives)
+    async with plane.running():
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(2.5), plane.stopped():
+                pass
+        async with plane.stopped():
+            assert not lives.at_work()
+        assert lives.at_work()
+
+
 async def test_a_first_start_that_is_refused_is_an_error() -> None:
     lives = Lives()
     lives.refusals = 1

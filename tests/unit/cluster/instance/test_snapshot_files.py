@@ -22,7 +22,7 @@ from quintant.cluster.instance.snapshot_files import SnapshotFiles
 files, raw = SnapshotFiles({"XDG_DATA_HOME": sys.argv[1]}), sys.stdin.buffer.read()
 print("begins", flush=True)
 while True:
-    files.write("a", raw)
+    files.write("a", raw, replace=True)
 """
 
 
@@ -43,6 +43,19 @@ def test_a_snapshot_is_its_owners_alone(files: SnapshotFiles) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert files.read("a") == encoded(1)
+
+
+def test_a_snapshot_that_another_command_made_meanwhile_is_not_overwritten(
+    files: SnapshotFiles,
+) -> None:
+    files.check_free("a")
+    path = files.write("a", encoded(1))
+    with pytest.raises(ConfigError, match="already"):
+        files.write("a", encoded(2))
+    assert files.read("a") == encoded(1)
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    files.write("a", encoded(2), replace=True)
+    assert files.read("a") == encoded(2)
 
 
 def test_a_listing_says_what_is_of_no_use(files: SnapshotFiles) -> None:

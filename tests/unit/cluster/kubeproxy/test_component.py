@@ -154,6 +154,29 @@ async def test_a_mapped_port_is_the_same_in_the_next_run(server: ApiServer, clie
     assert await mapped(wanted) == first
 
 
+async def test_the_table_is_written_again_after_a_restore_of_what_was_before_it(
+    server: ApiServer, client: Client, network: ServiceNetwork
+) -> None:
+    async def written() -> str:
+        found = await client.wait_for(
+            ConfigMap, TABLE.name, TABLE.namespace,
+            until=lambda it: it is not None and KEY in it.data, timeout=WITHIN,
+        )  # fmt: skip
+        assert found is not None
+        return found.data[KEY]
+
+    with socket.socket() as other:
+        other.bind(("127.96.0.79", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        await client.create(service("web", ServicePort(port=port), cluster_ip="127.96.0.79"))
+        before = server.snapshot()
+        table = await written()
+        assert TABLE.name not in str(before.tables["configmaps"].keys)
+        server.restore(before)
+        assert await written() == table
+
+
 async def test_component_may_do_no_more_than_it_needs(
     network: ServiceNetwork, server: ApiServer
 ) -> None:

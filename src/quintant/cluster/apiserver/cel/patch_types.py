@@ -11,6 +11,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.cel.types import ANY, STRING, CelType
 from quintant.cluster.apiserver.cel.values import CelError, OpaqueValue
+from quintant.core.json_pointer import escape_step
 
 OBJECT_TYPE = "Object"
 JSON_PATCH_TYPE = "JSONPatch"
@@ -44,8 +45,4 @@ def make_struct(type_name: str, fields: dict[str, Any]) -> OpaqueValue:
     return OpaqueValue(type_name, fields)
 
 
-def _escape_key(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
-
-
-PATCHES: Mapping[str, Callable[..., Any]] = {"jsonpatch.escapeKey": _escape_key}
+PATCHES: Mapping[str, Callable[..., Any]] = {"jsonpatch.escapeKey": escape_step}

@@ -18,6 +18,7 @@ from quintant.cluster.apiserver.meta.status import (
     too_many_operations,
     unprocessable,
 )
+from quintant.core.json_pointer import unescape_step
 
 MAX_OPERATIONS = 10_000
 """Operations in one patch: the limit of a real server."""
@@ -201,7 +202,7 @@ def _split(path: object) -> list[str]:
     """The keys of a pointer, under the root's own empty key; TypeError if it is none."""
     if not isinstance(path, str):
         raise TypeError("a pointer is a text")
-    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")]
+    return [unescape_step(part) for part in path.split("/")]
 
 
 def _clone(value: Any) -> Any:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from quintant.cluster.common.completion_index import ANNOTATION
 from quintant.core.object import Object
 from quintant.wire.digits import parse_digits
 
-INDEX = "batch.kubernetes.io/job-completion-index"
 """The label and the annotation of a pod that say which index it works on."""
 
 
 def index_of(pod: Object) -> int | None:
     """The index a pod works on; None if it does not say."""
-    return parse_digits(pod.metadata.annotations.get(INDEX, ""))
+    return parse_digits(pod.metadata.annotations.get(ANNOTATION, ""))
 
 
 def format_indexes(indexes: Iterable[int]) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.api.batch import Job
-from quintant.cluster.controllers.job.indexes import INDEX
+from quintant.cluster.common.completion_index import ANNOTATION, VARIABLE
 from quintant.cluster.controllers.job.plan import PodSlot
 from quintant.cluster.controllers.job.traits import TRACKING
 from quintant.cluster.controllers.pods.templates import NewPod, pod_from_template
 from quintant.core.object import Opaque, replace
 
-VARIABLE = "JOB_COMPLETION_INDEX"
 """The environment variable by which a container knows its index."""
 PREFIX_LENGTH = 58
 """What is left of a name before five random characters."""
@@ -26,7 +25,7 @@ def pod_for(job: Job, slot: PodSlot) -> NewPod:
         meta = replace(meta, finalizers=(*meta.finalizers, TRACKING))
     if index is None:
         return replace(pod, metadata=meta)
-    number, name = {INDEX: str(index)}, job.metadata.name
+    number, name = {ANNOTATION: str(index)}, job.metadata.name
     meta = replace(
         meta,
         generate_name=prefix(name, index),
@@ -48,6 +47,6 @@ def _numbered(spec: Opaque, hostname: str) -> Opaque:
     for container in (*value.get("initContainers", ()), *value.get("containers", ())):
         variables = container.setdefault("env", [])
         if all(variable["name"] != VARIABLE for variable in variables):
-            source = {"fieldRef": {"fieldPath": f"metadata.labels['{INDEX}']"}}
+            source = {"fieldRef": {"fieldPath": f"metadata.labels['{ANNOTATION}']"}}
             variables.append({"name": VARIABLE, "valueFrom": source})
     return Opaque.of(value)

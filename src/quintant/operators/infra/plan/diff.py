@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from quintant.core.json_pointer import escape_step
 from quintant.core.object import Opaque
 
 SHOWN = 50
@@ -63,7 +64,7 @@ def differences(before: Any, after: Any) -> tuple[Difference, ...]:
 def _walk(before: Any, after: Any, path: str) -> Iterator[Difference]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in before.keys() | after.keys():
-            item_path = f"{path}/{_escaped(key)}"
+            item_path = f"{path}/{escape_step(key)}"
             if key not in after:
                 yield Difference(item_path, "remove")
             elif key not in before:
@@ -78,10 +79,6 @@ def _walk(before: Any, after: Any, path: str) -> Iterator[Difference]:
             yield Difference(f"{path}/{at}", "remove" if len(before) > len(after) else "add")
     elif type(before) is not type(after) or before != after:
         yield Difference(path or "/", "replace")
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def irremovable(changes: Iterable[Difference]) -> tuple[str, ...]:

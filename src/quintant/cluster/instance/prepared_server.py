@@ -1,4 +1,6 @@
-"""A kube-apiserver that answers, and what is made around it: node, components, snapshots.
+"""preparedGenericAPIServer: a server that answers, and what is made around it.
+
+That is its node, its components and its snapshots.
 
 Between a configuration and the cluster that comes of it (quintant.cluster.instance.cluster). What a
 cluster does not have is not loaded.
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
     from quintant.cluster.simulated.fleet import Fleet
 
 
-async def open_site(stack: AsyncExitStack, config: ClusterConfig, clock: Clock) -> Site:
+async def prepare_server(
+    stack: AsyncExitStack, config: ClusterConfig, clock: Clock
+) -> PreparedServer:
     """The server of a configuration, once it answers, for as long as the stack lasts."""
     now, store = clock.now(), config.store or RevisionStore()
     keys = config.keys or ClusterKeys.generate(now)
@@ -54,10 +58,10 @@ async def open_site(stack: AsyncExitStack, config: ClusterConfig, clock: Clock) 
     url = await stack.enter_async_context(listening)
     address = replace(config.address, port=int(url.rpartition(":")[2]))
     await advertise(server, reachable(address), share.services)
-    return Site(config, share, pki, keys.authority, server, address, clock)
+    return PreparedServer(config, share, pki, keys.authority, server, address, clock)
 
 
-class Site(Struct, frozen=True):
+class PreparedServer(Struct, frozen=True):
     """A server that answers, and what its cluster is to be."""
 
     config: ClusterConfig
