@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from quintant.core.clock import monotonic
@@ -26,6 +27,8 @@ SMOOTHING = 0.15
 """How much the last look counts for that."""
 MOST_BUSY_SECONDS = 10.0
 """Real seconds after which who is busy and writes nothing is one that always is."""
+HURRIED_SECONDS = 3.0
+"""Real seconds beyond the calm: who works by an old view may never get quiet."""
 POLLS = 5
 """A write that was made so often in one step of an undisturbed run is one that goes on at rest."""
 SHOWN = 3
@@ -38,6 +41,10 @@ class ForeignQuiet:
     gateway: Gateway
     supervisor: ProgramSupervisor
     pace: float
+    holds: Callable[[], bool] = lambda: False
+    """Whether watches are held back on purpose: they need not be up to date."""
+    hurried: Callable[[], bool] = lambda: False
+    """Whether something is to follow even if it does not get quiet."""
     polls: frozenset[str] = frozenset()
     """Writes that go on at rest."""
     recording: bool = False
@@ -79,6 +86,8 @@ class ForeignQuiet:
         self.last = max(self.last, began - calm)
         self.worked = self.last
         while (unrest := self._unrest(required)) or monotonic() - self._since() < calm:
+            if self.hurried() and monotonic() - began > calm + HURRIED_SECONDS * self.pace:
+                return
             if monotonic() - began > bound:
                 raise NeverQuiet(self._reason(unrest, bound))
             await asyncio.sleep(LOOK_SECONDS * self.pace)
@@ -112,6 +121,8 @@ class ForeignQuiet:
             return f"the watch of {min(missing)} is not open"
         if any(life.in_flight for life in working):
             return "a request is in flight"
+        if self.holds():
+            return ""
         late = [each for each in self.gateway.watches if each.life.working and not each.idle]
         return f"the watch of {late[0].signature} is behind" if late else ""
 

@@ -120,7 +120,14 @@ class _ForeignRun:
         self._supervisor = ProgramSupervisor(
             self.gateway, transport, setup.command, setup.variables, trace, replicas
         )
-        self._quiet = ForeignQuiet(self.gateway, self._supervisor, setup.origin.pace)
+        self._quiet = ForeignQuiet(
+            self.gateway,
+            self._supervisor,
+            setup.origin.pace,
+            lambda: self._injector.holds,
+            lambda: self._injector.stages.urgent(last=self._last),
+        )
+        self._last = False
         if recording is None:
             self._quiet.recording = True
         else:
@@ -226,7 +233,7 @@ class _ForeignRun:
         self._record.trace.tell(f"- {describe(step)}")
         self._quiet.begin()
         await self._user.perform(step, self._setup.scenario.manifests[number])
-        last = number + 1 == len(self._setup.scenario.steps)
+        last = self._last = number + 1 == len(self._setup.scenario.steps)
         await self._still(number, self._calm)
         while (stage := self._injector.stages.take(last=last)) is not None:
             await stage.act()

@@ -80,6 +80,11 @@ class Injector:
         """The points that were chosen and never came."""
         return list(self._waiting)
 
+    @property
+    def holds(self) -> bool:
+        """Whether watches are held back now."""
+        return self._watches.blind or self._watches.held is not None
+
     def note_write(self, table: str, key: str, revision: int) -> None:
         """The store has changed."""
         if self._watches.note_write(table, key, revision):
