@@ -360,6 +360,28 @@ def test_keys_of_one_namespace_stay_together_and_single_controllers_on_one_membe
     in_world(13, scenario)
 
 
+def test_who_takes_over_begins_when_its_caches_have_what_the_one_before_wrote() -> None:
+    async def scenario(world: ShardWorld) -> None:
+        await begin(world, 2)
+        await world.cluster.advance(5)
+        first, second = world.processes
+        second.link.frozen = "configmaps"
+        for name in NAMES:
+            await world.edit(name)
+        await world.cluster.advance(3)
+        await first.stop()
+        await world.cluster.advance(5)
+        during = second.counts(RangeState.HELD)
+        second.link.frozen = ""
+        await world.cluster.advance(5)
+
+        assert during == 64
+        assert second.counts(RangeState.HELD) == 128
+        await check(world)
+
+    in_world(20, scenario)
+
+
 def test_a_range_waits_for_a_reconcile_that_hangs_until_it_has_ended() -> None:
     stubborn = NAMES[0]
     ended: list[float] = []

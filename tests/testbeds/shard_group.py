@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from contextvars import Context as TaskContext
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+
+from msgspec.structs import replace
 
 from quintant import Context, Manager, ObjectMeta, owned
 from quintant.api.coordination import Lease
@@ -41,6 +43,7 @@ from scenarios.greeter import Greeter, GreeterStatus, greeter
 GROUP = "greeter"
 ANSWER_SECONDS = 60.0
 RESTART_SECONDS = 1.0
+LOOK_SECONDS = 0.1
 MARK = re.compile(r" range=(leader|\d+) epoch=(\d+)$")
 PROCESS: ContextVar[str] = ContextVar("process", default="")
 
@@ -213,7 +216,8 @@ class Link:
     cut: bool = False
     lossy: float = 0.0
     """The share of requests and of answers that get lost."""
-    healed: asyncio.Event = field(default_factory=asyncio.Event)
+    frozen: str = ""
+    """The plural of a kind whose watches bring nothing for now."""
 
     async def request(self, call: ApiRequest) -> ApiResponse:
         await asyncio.sleep(0.001)
@@ -232,8 +236,17 @@ class Link:
             raise ConnectError("the answer was lost")
         return reply
 
-    def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:
-        return self.server.stream(call)
+    @asynccontextmanager
+    async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:
+        async with self.server.stream(call) as stream:
+            plural = resource_path(call.path).plural
+            yield replace(stream, chunks=self._late(plural, stream.chunks))
+
+    async def _late(self, plural: str, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for chunk in chunks:
+            while self.frozen == plural or self.cut:  # noqa: ASYNC110  # tests flip both
+                await asyncio.sleep(LOOK_SECONDS)
+            yield chunk
 
     async def close(self) -> None: ...
 
