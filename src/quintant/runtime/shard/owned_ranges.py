@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 from msgspec import Struct
@@ -63,8 +63,6 @@ class OwnedRanges:
         """Whether our Lease was renewed in time."""
         self.calls: Callable[[], Iterable[tuple[str, Request]]] = tuple
         """Controllers and keys of long calls that are under way."""
-        self.refused = 0
-        """Writes that the fence did not let pass."""
         self._controllers = {each.name: each for each in controllers}
         self._by_resource: dict[tuple[str, str], list[ShardedController]] = {}
         for each in self._controllers.values():
@@ -183,13 +181,7 @@ class OwnedRanges:
 
     def fence(self, call: ApiRequest | None = None, /) -> None:
         """Let a write pass that is ours; a Fence of the client."""
-        try:
-            self._check(FENCE_KEY.get(), call)
-        except NotLeader:
-            self.refused += 1
-            raise
-
-    def _check(self, key: FenceKey | None, call: ApiRequest | None) -> None:
+        key = FENCE_KEY.get()
         if key is None:
             raise ConfigError(
                 f"a sharded manager does not send {call or 'this write'}",
@@ -251,8 +243,3 @@ class _ControllerKeys:
 
     def end(self, key: FenceKey, request: Request) -> None:
         self._owned.end(key, request)
-
-
-def held_epochs(owned: OwnedRanges) -> Mapping[int, int]:
-    """The ranges that are at work here, and their epochs."""
-    return {number: owned.epochs[number] for number in owned.within(WORKING)}
