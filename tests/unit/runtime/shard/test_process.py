@@ -15,10 +15,10 @@ class Spec(Model):
 
 
 @resource(group="demo.dev", version="v1")
-class Mooring(Custom[Spec, Spec]): ...
+class Slipway(Custom[Spec, Spec]): ...
 
 
-async def reconcile(obj: Mooring, ctx: Context[Mooring]) -> None: ...
+async def reconcile(obj: Slipway, ctx: Context[Slipway]) -> None: ...
 
 
 def by_name(request: Request) -> Request:
@@ -32,15 +32,15 @@ def sharded(declare: Callable[[Manager], None], name: str = "harbour") -> Manage
 
 
 def plain(manager: Manager) -> None:
-    manager.controls(Mooring).reconcile(reconcile)
+    manager.controls(Slipway).reconcile(reconcile)
 
 
 def alone(manager: Manager) -> None:
-    manager.controls(Mooring).single().workers(1).reconcile(reconcile)
+    manager.controls(Slipway).single().workers(1).reconcile(reconcile)
 
 
 def one_worker(manager: Manager) -> None:
-    manager.controls(Mooring).workers(1).reconcile(reconcile)
+    manager.controls(Slipway).workers(1).reconcile(reconcile)
 
 
 def digest(declare: Callable[[Manager], None]) -> str:
@@ -60,18 +60,18 @@ def test_a_name_that_is_too_long_for_a_label_is_refused() -> None:
 
 def test_a_controller_is_single_or_has_a_shard_key() -> None:
     with pytest.raises(ConfigError, match="cannot be single and have a shard key"):
-        Manager("m").controls(Mooring).single().shard_by(by_namespace)
+        Manager("m").controls(Slipway).single().shard_by(by_namespace)
     with pytest.raises(ConfigError, match="cannot be single and have a shard key"):
-        Manager("m").controls(Mooring).shard_by(by_namespace).single()
+        Manager("m").controls(Slipway).shard_by(by_namespace).single()
 
 
 def test_what_divides_keys_otherwise_is_another_layout() -> None:
     found = [
         digest(plain),
         digest(alone),
-        digest(lambda m: m.controls(Mooring).shard_by(by_namespace).reconcile(reconcile)),
-        digest(lambda m: m.controls(Mooring).shard_by(by_name).reconcile(reconcile)),
-        digest(lambda m: m.controls(Mooring, name="other").reconcile(reconcile)),
+        digest(lambda m: m.controls(Slipway).shard_by(by_namespace).reconcile(reconcile)),
+        digest(lambda m: m.controls(Slipway).shard_by(by_name).reconcile(reconcile)),
+        digest(lambda m: m.controls(Slipway, name="other").reconcile(reconcile)),
     ]
 
     assert len(set(found)) == 5
