@@ -193,6 +193,23 @@ def test_a_member_that_is_cut_off_is_replaced_and_comes_back() -> None:
     in_world(7, scenario)
 
 
+def test_a_member_that_cannot_renew_its_lease_writes_nothing_though_it_could() -> None:
+    async def scenario(world: ShardWorld) -> None:
+        await begin(world, 3)
+        world.processes[0].link.leaseless = True
+        await world.live(40, NAMES, every=0.1)
+        during = counts(world)
+        world.processes[0].link.leaseless = False
+        await world.live(30, NAMES)
+        await world.cluster.advance(5)
+
+        assert during[1:] == [64, 64]
+        assert counts(world) == [42, 43, 43]
+        await check(world)
+
+    in_world(21, scenario)
+
+
 @pytest.mark.parametrize("lossy", [0.05, 0.3])
 def test_lost_requests_and_answers_cost_time_alone(lossy: float) -> None:
     async def scenario(world: ShardWorld) -> None:

@@ -216,6 +216,8 @@ class Link:
     cut: bool = False
     lossy: float = 0.0
     """The share of requests and of answers that get lost."""
+    leaseless: bool = False
+    """Whether requests about Leases get lost, and no others."""
     frozen: str = ""
     """The plural of a kind whose watches bring nothing for now."""
 
@@ -252,7 +254,8 @@ class Link:
 
     async def _deliver(self, call: ApiRequest) -> ApiResponse:
         await asyncio.sleep(self.random.uniform(0.001, 0.02))
-        if self.cut or self.random.random() < self.lossy:
+        leases = self.leaseless and resource_path(call.path).plural == "leases"
+        if self.cut or leases or self.random.random() < self.lossy:
             raise ConnectError("lost on the way")
         reply = await self.server.request(call)
         if call.method not in ("GET", "DELETE") and reply.status < 300:
