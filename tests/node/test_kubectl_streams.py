@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import pty
 from collections.abc import AsyncIterator
@@ -224,12 +223,13 @@ async def served(node: NodeCluster) -> None:
     spec = {"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": PORT}]}
     services = "/api/v1/namespaces/default/services"
     await node.api.create(services, {"metadata": {"name": "web"}, "spec": spec})
-    await answering(await node.until("web", ready))
+    running = await node.until("web", ready)
+    await answering(running)
+    target = {"kind": "Pod", "name": "web", "namespace": "default"}
+    addresses = [{"ip": running["status"]["podIP"], "targetRef": target}]
+    subsets = [{"addresses": addresses, "ports": [{"port": PORT}]}]
     endpoints = services.replace("services", "endpoints")
-    watching = node.api.watch(endpoints, fieldSelector="metadata.name=web")
-    async with patience.within(PATIENCE_SECONDS), watching as events:
-        while not (await events.next(math.inf))["object"].get("subsets"):
-            pass
+    await node.api.create(endpoints, {"metadata": {"name": "web"}, "subsets": subsets})
 
 
 PROXIED = (
