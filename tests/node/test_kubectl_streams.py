@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -169,12 +171,25 @@ async def test_the_python_clients_portforward_works(node: NodeCluster, tmp_path:
         shown = b""
         while data := talk.recv(4096):
             shown += data
-        return shown, forwarded.error(1)
+        refused = forwarded.error(1)
+        close(forwarded)
+        return shown, refused
 
     shown, error = await asyncio.to_thread(run)
     assert b'"hostname": "web"' in shown
     assert "error forwarding port 1 to pod web" in (error or "")
     loaded.close()
+
+
+def close(forwarded: Any) -> None:
+    """The official client ends its thread when all ports are closed, and leaves sockets open."""
+    forwarded.close()
+    for thread in threading.enumerate():
+        if thread.name.startswith("Kubernetes port forward proxy"):
+            thread.join(PATIENCE_SECONDS)
+    for port in forwarded.local_ports.values():
+        port.python.close()
+    forwarded.websocket.shutdown()
 
 
 OLDER = {"KUBECTL_REMOTE_COMMAND_WEBSOCKETS": "false", "KUBECTL_PORT_FORWARD_WEBSOCKETS": "false"}
