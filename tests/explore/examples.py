@@ -13,7 +13,7 @@ from quintant.testing import RemoteModel, Scenario, ScenarioWorld, effect, named
 watches, finalizer = load_example("02_watches"), load_example("03_finalizer")
 status, children = load_example("04_status"), load_example("05_children")
 webhooks, census = load_example("06_webhooks"), load_example("07_census")
-alarms = load_example("08_testing")
+alarms, shards = load_example("08_testing"), load_example("09_shards")
 
 
 class BannerLife(Scenario):
@@ -185,3 +185,21 @@ class AlarmLife(Scenario):
         (alarm,) = world.all(alarms.Alarm)
         assert alarm.status is not None
         assert alarm.status.rang
+
+
+class OrderLife(Scenario):
+    """An order that grows, and is deleted; one replica does what each of several would do."""
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("orders")
+        manager.controls(shards.Order).owns(ConfigMap).reconcile(shards.reconcile)
+        return [manager]
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await world.create(shards.Order(metadata=named("o"), spec=shards.OrderSpec(amounts=[1, 2])))
+        await world.quiet()
+        more = shards.OrderSpec(amounts=[1, 2, 3])
+        await world.edit(shards.Order, "o", lambda it: replace(it, spec=more))
+        await world.quiet()
+        await world.delete(shards.Order, "o")
+        await world.quiet()

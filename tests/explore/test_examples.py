@@ -22,3 +22,7 @@ def test_no_disturbance_leaks_a_record_of_the_example_of_finalizers() -> None:
 
 def test_the_example_of_children_bears_every_disturbance() -> None:
     explore_scenario(examples.FleetLife).check()
+
+
+def test_the_example_of_shards_bears_every_disturbance() -> None:
+    explore_scenario(examples.OrderLife).check()
