@@ -40,6 +40,7 @@ OTHER_SERVERS = {
     "agents/echo.py": "HTTP of its own, with the same rule",
     "agents/relay/relay.py": "forwards; what it forwards says whence it comes",
     "cluster/kubeproxy/dns/server.py": "DNS",
+    "cluster/kubeproxy/ingress/listeners.py": "forwards; what it forwards says whence it comes",
     "cluster/kubeproxy/tcp.py": "forwards bytes",
     "http/server.py": "this is the rule's home",
 }

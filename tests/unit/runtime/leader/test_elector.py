@@ -34,7 +34,7 @@ from quintant.testing.loop import advance, run, settle
 from testbeds.call_counter import counted_calls
 
 RENEWALS = 50
-CALLS = 765
+CALLS = 780
 """For each renewal: elector, client, the embedded server's whole write, and turns of the loop."""
 
 
@@ -222,7 +222,7 @@ async def test_leader_cut_off_stops_writing_when_its_deadline_has_passed(
             await one.task
 
 
-async def test_a_renewal_makes_at_most_765_calls_the_server_included(server: Transport) -> None:
+async def test_a_renewal_makes_at_most_780_calls_the_server_included(server: Transport) -> None:
     one = Replica(server, "one")
     await advance(400)  # caches are warm, and the table's history is as long as it gets
     with counted_calls() as counter:
