@@ -41,7 +41,7 @@ class AcceptedDefinitions:
         return created
 
     async def _added(self, definition: JsonObject, origin: str) -> JsonObject:
-        bare = {**definition, "metadata": _named(definition["metadata"])}
+        bare = {**definition, "metadata": new_metadata(definition["metadata"])}
         bare.pop("status", None)
         try:
             accepted = await self.create(DEFINITIONS, bare)
@@ -54,7 +54,7 @@ class AcceptedDefinitions:
         return {**accepted, "status": {"storedVersions": _stored(definition)}}
 
 
-def _named(metadata: JsonObject) -> JsonObject:
+def new_metadata(metadata: JsonObject) -> JsonObject:
     """What a new object of the same name says of itself."""
     kept = ("name", "namespace", "labels", "annotations")
     return {key: metadata[key] for key in kept if key in metadata}

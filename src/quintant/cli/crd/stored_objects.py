@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from quintant.cli.apply.manifest_files import JsonObject
-from quintant.cli.crd.accepted import AcceptedDefinitions
+from quintant.cli.crd.accepted import AcceptedDefinitions, new_metadata
 from quintant.cli.look.objects import read
 from quintant.client.rest import Rest
 from quintant.core.errors import ApiError, BadRequest, NotFound
 
 PAGE = "500"
 _NAMESPACES = "/api/v1/namespaces"
-_KEPT = ("name", "namespace", "labels", "annotations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class StoredObjects:
         await self._provide_namespace(namespace)
         scope = f"/namespaces/{namespace}" if namespace else ""
         target = f"{path}{scope}/{names['plural']}"
-        bare = {**obj, "metadata": {k: v for k, v in obj["metadata"].items() if k in _KEPT}}
+        bare = {**obj, "metadata": new_metadata(obj["metadata"])}
         bare |= {"apiVersion": path.removeprefix("/apis/"), "kind": names["kind"]}
         return tuple(dict.fromkeys([each async for each in self._refusals(target, bare)]))
 
@@ -94,7 +93,8 @@ class StoredObjects:
             try:
                 await self._accepted.create(target, obj, dryRun="All", fieldValidation=validation)
             except BadRequest as error:
-                yield f"it would lose a field: {error.message}"
+                lost = "it would lose a field: " if validation == "Strict" else ""
+                yield f"{lost}{error.message}"
             except ApiError as error:
                 for text in _causes(error):
                     yield text
