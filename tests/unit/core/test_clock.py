@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.core.clock import (
+    AdvancedClock,
     LoopClock,
     Random,
     SystemClock,
+    elapsed,
     find_timestamp,
     micro_timestamp,
     monotonic,
@@ -46,6 +48,36 @@ async def test_the_loops_clock_moves_as_the_loop_does() -> None:
 
     assert clock.now() - before == timedelta(hours=1)
     assert monotonic() == 3600
+
+
+async def test_a_clock_that_was_advanced_stays_ahead() -> None:
+    clock = AdvancedClock(LoopClock())
+    before = clock.now()
+    clock.advance(60)
+    await advance(1)
+
+    assert clock.now() - before == timedelta(seconds=61)
+    assert (clock.ahead, elapsed(clock), elapsed(LoopClock())) == (60, 61, 1)
+
+
+async def test_a_clock_that_stands_still_goes_on_from_there() -> None:
+    clock = AdvancedClock(LoopClock())
+    clock.pause()
+    before = clock.now()
+    await advance(10)
+    assert (clock.now(), clock.paused, clock.ahead) == (before, True, -10)
+    clock.advance(3)
+    clock.resume()
+    await advance(1)
+
+    assert clock.now() - before == timedelta(seconds=4)
+    assert (clock.paused, clock.ahead) == (False, -7)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e12])
+def test_a_clock_goes_forward_only_and_not_without_end(seconds: float) -> None:
+    with pytest.raises(ValueError, match="forward only"):
+        AdvancedClock(SystemClock()).advance(seconds)
 
 
 def test_the_systems_clock_is_in_utc() -> None:

@@ -41,12 +41,73 @@ def test_a_directive_deletes_an_item() -> None:
     assert strategic_merge(pod(a="1", b="2"), patch, POD) == pod(b="2")
 
 
+def test_a_directive_replaces_a_list_as_a_whole() -> None:
+    patch = {"containers": [{"$patch": "replace"}, {"name": "c", "image": "3"}]}
+    assert strategic_merge(pod(a="1", b="2"), patch, POD) == pod(c="3")
+
+
+def test_a_directive_replaces_or_empties_a_map() -> None:
+    live = {"strategy": {"type": "Recreate"}, "limits": {"cpu": "1"}}
+    patch = {"strategy": {"$patch": "replace", "kind": "x"}, "limits": {"$patch": "delete"}}
+    assert strategic_merge(live, patch, POD) == {"strategy": {"kind": "x"}, "limits": {}}
+
+
+def test_keys_that_are_not_retained_go() -> None:
+    patch = {"$retainKeys": ["a", "c"], "c": 3}
+    assert strategic_merge({"a": 1, "b": 2}, patch, POD) == {"a": 1, "c": 3}
+
+
+def test_null_takes_a_field_away_and_is_never_stored() -> None:
+    patch = {"a": None, "b": {"c": None, "d": [1, {"e": None}]}}
+    assert strategic_merge({"a": 1}, patch, POD) == {"b": {"d": [1, {}]}}
+
+
+def test_a_directive_for_what_is_not_there_is_not_stored() -> None:
+    patch = {"containers": [{"name": "a", "$patch": "delete"}], "x": {"$patch": "delete"}}
+    assert strategic_merge({}, patch, POD) == {"containers": []}
+
+
+def test_items_leave_a_list_of_values_by_directive() -> None:
+    patch = {"$deleteFromPrimitiveList/finalizers": ["a", "never there"]}
+    assert strategic_merge({"finalizers": ["a", "b"]}, patch, POD) == {"finalizers": ["b"]}
+    assert strategic_merge({"finalizers": []}, {**patch}, POD) == {"finalizers": []}
+    gone = {"$deleteFromPrimitiveList/finalizers": None}
+    assert strategic_merge({"finalizers": ["a"]}, gone, POD) == {}
+
+
+def test_items_get_the_order_that_a_directive_names() -> None:
+    patch = {
+        "$setElementOrder/containers": [{"name": "c"}, {"name": "a"}],
+        "containers": [{"name": "c", "image": "3"}],
+    }
+    merged = strategic_merge(pod(a="1", b="2"), patch, POD)
+    assert [each["name"] for each in merged["containers"]] == ["c", "a", "b"]
+
+
+def test_values_get_the_order_that_a_directive_names() -> None:
+    order = {"$setElementOrder/finalizers": ["c", "a"]}
+    assert strategic_merge({}, {**order, "finalizers": ["c", "a"]}, POD) == {
+        "finalizers": ["c", "a"]
+    }
+    assert strategic_merge({"finalizers": ["a", "c"]}, order, POD) == {"finalizers": ["c", "a"]}
+    assert strategic_merge({}, order, POD) == {}
+
+
 @pytest.mark.parametrize(
     ("patch", "error"),
     [
         ({"$retainKeys": "a"}, BadPatchFormat),
         ({"$patch": "nonsense"}, PatchError),
         ({"containers": [{"image": "no name"}]}, PatchError),
+        ({"containers": [{"name": "a", "$patch": "merge"}]}, PatchError),
+        ({"containers": [{"name": "a", "$patch": "nonsense"}]}, PatchError),
+        ({"$retainKeys": ["a"], "b": 1}, BadPatchFormat),
+        ({"$setElementOrder": []}, BadPatchFormat),
+        ({"$setElementOrder/containers": {}}, PatchError),
+        (
+            {"$setElementOrder/containers": [{"name": "b"}], "containers": [{"name": "c"}]},
+            PatchError,
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(patch: dict[str, Any], error: type[PatchError]) -> None:
