@@ -16,6 +16,8 @@ SELECTED := $(if $(K),-k "$(K)")
 # After pytest: a K that selects nothing is a mistake, and the folders that were searched are named.
 or_nothing_ran = || { code=$$?; [ $$code -eq $(NOTHING_RAN) ] || exit $$code; \
 	echo "no test in" $(1) "is selected by K=$(K): nothing was run"; exit 1; }
+# Without bytecode on disk every pytest rewrites all of hypothesis and Quintant first: 3 s of CPU.
+unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .PHONY: help demo test tests-of coverage test-real test-versions test-cluster test-console prepare foreign conformance interop lint format manifests \
 	generate tables bench soak explore properties crashtest fuzz fuzz-bytes mutants package docs release-check \

@@ -1,4 +1,4 @@
-"""`python -m mutants`: make some thirty mistakes; exits with 1 if one goes unnoticed."""
+"""`python -m mutants`: make mistakes in the source; exits with 1 if one goes unnoticed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 
-from mutants.catalogue import Checks, Mutant, read
+from mutants.catalogue import Checks, Mutant, read, together
 from mutants.trial import Copy, Outcome, Trial
 
 WORKERS = 2
@@ -57,8 +57,7 @@ def _verdict(mutants: list[Mutant], copies: SimpleQueue[Copy], workers: int) -> 
 
 def _unsound(mutants: list[Mutant], copies: SimpleQueue[Copy], workers: int) -> Iterator[str]:
     """What the tests print that fail already on the tree as it is."""
-    tests = sorted({test for mutant in mutants for test in mutant.caught})
-    groups = {test: Checks((test,)) for test in tests}
+    groups = together({test for mutant in mutants for test in mutant.caught}, workers)
 
     def run(checks: Checks) -> Trial:
         copy = copies.get()
@@ -68,7 +67,7 @@ def _unsound(mutants: list[Mutant], copies: SimpleQueue[Copy], workers: int) -> 
             copies.put(copy)
 
     with ThreadPoolExecutor(workers) as pool:
-        for trial in pool.map(run, groups.values()):
+        for trial in pool.map(run, groups):
             if trial.outcome is not Outcome.GREEN:
                 yield trial.told
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +48,15 @@ class Checks:
         """For pytest: they end with the first that fails, and need no real server."""
         ours = any(test.startswith(CONFORMANCE) for test in self.tests)
         return ("-x", "-q", *(("-k", "embedded") if ours else ()), *self.tests)
+
+
+def together(tests: Iterable[str], workers: int) -> list[Checks]:
+    """Tests in as few runs as may be, since each has to import everything: one for a worker."""
+    ordered = sorted(set(tests))
+    ours = tuple(test for test in ordered if test.startswith(CONFORMANCE))
+    others = [test for test in ordered if not test.startswith(CONFORMANCE)]
+    shares = [ours, *(tuple(others[start::workers]) for start in range(workers))]
+    return [Checks(share) for share in shares if share]
 
 
 def read(*paths: Path) -> list[Mutant]:

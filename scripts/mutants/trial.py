@@ -1,7 +1,9 @@
 """Trials: a copy of the tree, and what its tests say of it.
 
-The copy is made once per worker and is whole again after every trial. A test run that could not
-even begin (exit code 2 and above) proves nothing, and is told apart from one that failed.
+The copy is made once per worker and is whole again after every trial. Its bytecode goes by the hash
+of its source: no run compiles what did not change, and none takes the bytecode of another state. A
+test run that could not even begin (exit code 2 and above) proves nothing, and is told apart from
+one that failed.
 """
 
 from __future__ import annotations
@@ -11,17 +13,20 @@ import shutil
 import subprocess
 import sys
 import time
+from compileall import compile_dir
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 from mutants.catalogue import Checks, Mutant
 
 PARTS = ("src", "scripts", "tests", "benchmarks", "examples", "pyproject.toml")
 """What of the tree the tests need."""
 TRIAL_SECONDS = 300.0
-"""After that a test run is stopped: a mutant that makes the server hang is caught. All checks of a
-sound tree together take more than two minutes on a busy machine."""
+"""After that a test run is stopped: a mutant that makes the server hang is caught."""
+SOUND_SECONDS = 1200.0
+"""The same for the tests of many mutants together on the tree as it is, on a busy machine."""
 _CACHES = shutil.ignore_patterns("__pycache__", ".*_cache")
 
 
@@ -54,10 +59,11 @@ class Copy:
                 shutil.copytree(source, folder / part, ignore=_CACHES)
             else:
                 shutil.copy(source, folder / part)
+        compile_dir(folder, quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
 
     def sound(self, checks: Checks) -> Trial:
         """Run tests on the tree as it is."""
-        return self._run(checks)
+        return self._run(checks, SOUND_SECONDS)
 
     def mutated(self, mutant: Mutant) -> Trial:
         """Run a mutant's tests on the tree with its mistake."""
@@ -65,12 +71,13 @@ class Copy:
         text = path.read_text()
         path.write_text(mutant.applied(text))
         try:
-            return self._run(Checks(mutant.caught))
+            return self._run(Checks(mutant.caught), TRIAL_SECONDS)
         finally:
             path.write_text(text)
 
-    def _run(self, checks: Checks) -> Trial:
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *checks.arguments]
+    def _run(self, checks: Checks, seconds: float) -> Trial:
+        plain = ("-p", "no:cacheprovider", "--assert=plain")
+        command = [sys.executable, "-m", "pytest", *plain, *checks.arguments]
         began = time.monotonic()
         try:
             done = subprocess.run(
@@ -80,7 +87,7 @@ class Copy:
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=TRIAL_SECONDS,
+                timeout=seconds,
             )
         except subprocess.TimeoutExpired:
             return Trial(Outcome.RED, time.monotonic() - began, "it did not end")

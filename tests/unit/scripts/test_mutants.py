@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mutants.catalogue import EXPLORE, SERVER, SHARDS, Checks, Mutant, read
+from mutants.catalogue import EXPLORE, SERVER, SHARDS, Checks, Mutant, read, together
 
 ROOT = Path(__file__).parents[3]
 
@@ -41,3 +41,14 @@ def test_what_is_there_twice_is_no_place_for_a_mutant() -> None:
 def test_only_conformance_is_held_to_the_embedded_server() -> None:
     assert "embedded" in Checks(("tests/conformance/test_x.py",)).arguments
     assert "embedded" not in Checks(("tests/unit/test_x.py",)).arguments
+
+
+def test_tests_that_need_no_mutant_are_run_once_and_together() -> None:
+    tests = ["tests/unit/a.py", "tests/conformance/b.py", "tests/unit/c.py", "tests/unit/a.py"]
+    runs = together(tests, workers=2)
+    assert [run.tests for run in runs] == [
+        ("tests/conformance/b.py",),
+        ("tests/unit/a.py",),
+        ("tests/unit/c.py",),
+    ]
+    assert together(["tests/unit/a.py"], workers=2) == [Checks(("tests/unit/a.py",))]
