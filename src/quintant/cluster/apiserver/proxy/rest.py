@@ -28,12 +28,7 @@ from quintant.cluster.apiserver.meta.status import (
     service_unavailable,
 )
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.apiserver.proxy.handler import (
-    DialFailed,
-    ProxiedRequest,
-    ProxiedResponse,
-    UpgradeAwareHandler,
-)
+from quintant.cluster.apiserver.proxy.handler import ProxiedResponse, UpgradeAwareHandler
 from quintant.cluster.apiserver.proxy.location import (
     PATH_SAFE,
     ProxyTarget,
@@ -42,6 +37,7 @@ from quintant.cluster.apiserver.proxy.location import (
     read_target,
 )
 from quintant.cluster.apiserver.proxy.nodes import NodeProxy
+from quintant.cluster.apiserver.proxy.proxied_request import DialFailed, ProxiedRequest
 from quintant.cluster.apiserver.proxy.resolve import Backend, BackendResolver
 from quintant.cluster.apiserver.proxy.rewrite import link_rewriter
 from quintant.core.resource import Resource
