@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
 
 from quintant.core.errors import ConfigError
-from quintant.testing.explore.foreign.campaign import ORDER, ForeignOptions, PointNeverCame
+from quintant.testing.explore.foreign.campaign import ForeignOptions
 from quintant.testing.explore.foreign.exploration import Exploration, ForeignTarget
-from quintant.testing.explore.foreign.report import ForeignFailure, ForeignReport
+from quintant.testing.explore.foreign.planning import ORDER, PointNeverCame
+from quintant.testing.explore.foreign.report import UNDISTURBED, ForeignFailure, ForeignReport
 from quintant.testing.explore.injection.fault import FaultMode
+
+if TYPE_CHECKING:
+    from quintant.cli.testing.exploration_bar import ExplorationBar
 
 FAILED, NEVER_CAME = 1, 2
 
@@ -44,36 +50,50 @@ def explore_program(request: ProgramRequest) -> None:
     from quintant.cli.testing.exploration_bar import ExplorationBar
 
     with ExplorationBar() as bar:
-        announced: list[str] = []
-
-        def progress(report: ForeignReport) -> None:
-            if not announced:
-                announced.append(report.undisturbed)
-                bar.say(report.undisturbed)
-            bar.show_progress(
-                report.title, report.runs, report.planned, len(report.failures) + report.suspected
-            )
 
         def found(failure: ForeignFailure) -> None:
             bar.say(f"\n{failure}\n  {_again(request, failure.token)}")
 
-        report = exploration.explore(_options(request, exploration), progress, found)
+        options = _options(request, exploration)
+        report = exploration.explore(options, _shown(bar), found)
     click.echo(str(report))
     if report.failures:
         raise SystemExit(FAILED)
 
 
 def _replay(exploration: Exploration, token: str) -> None:
+    from quintant.cli.testing.exploration_bar import ExplorationBar
+
     try:
-        failure = exploration.replay(token)
+        with ExplorationBar() as bar:
+            failure = exploration.replay(token, _shown(bar))
     except PointNeverCame as error:
         click.echo(f"error: {error}", err=True)
         raise SystemExit(NEVER_CAME) from None
     if failure is None:
         click.echo(f"{token}: as without any fault")
         return
-    click.echo(f"{failure.token}: {failure.why}\n{failure.story}")
-    raise SystemExit(FAILED)
+    click.echo(str(failure))
+    if failure.is_certain:
+        raise SystemExit(FAILED)
+
+
+def _shown(bar: ExplorationBar) -> Callable[[ForeignReport], None]:
+    """Shows how far it is: first the runs without faults, then what they have shown."""
+    announced: list[str] = []
+
+    def progress(report: ForeignReport) -> None:
+        if not report.is_recorded:
+            title = f"{report.title} without faults"
+            bar.show_progress(title, report.undisturbed_runs, UNDISTURBED, 0)
+            return
+        if not announced:
+            announced.append(report.undisturbed)
+            bar.say(report.undisturbed)
+        failures = len(report.failures) + report.suspected
+        bar.show_progress(report.title, report.runs, report.planned, failures)
+
+    return progress
 
 
 def _target(request: ProgramRequest) -> ForeignTarget:

@@ -7,7 +7,7 @@ it. A run that fails is made twice more. Three of three is a failure; less is li
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from msgspec import Struct
@@ -16,43 +16,17 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import ConfigError, QuintantError
 from quintant.testing.explore.checks import first_breach
 from quintant.testing.explore.foreign.generated_names import GeneratedNames, learn_stems
+from quintant.testing.explore.foreign.planning import ORDER, PointNeverCame, planned
 from quintant.testing.explore.foreign.record import ForeignRecord, ForeignSetup, Recording
-from quintant.testing.explore.foreign.report import ForeignFailure, ForeignReport
+from quintant.testing.explore.foreign.report import UNDISTURBED, ForeignFailure, ForeignReport
 from quintant.testing.explore.foreign.run import make_run
 from quintant.testing.explore.foreign.states import comparable, masked, self_differences
-from quintant.testing.explore.injection.fault import (
-    BY_OTHERS,
-    FaultMode,
-    PlannedFault,
-    RunToken,
-    named_fault,
-)
-from quintant.testing.explore.injection.trace import Point, PointKind, Trace
+from quintant.testing.explore.injection.fault import FaultMode, RunToken
+from quintant.testing.explore.injection.trace import Point, Trace
 from quintant.testing.explore.story import failure_story
 
-UNDISTURBED = 3
-"""Runs without faults: what they do not agree on is chance."""
-DISTURBED_POLLS = 2
-"""Of a write that goes on at rest, how many are disturbed."""
 TRIES = 3
 """How often a failing run is made before it counts."""
-ORDER = (
-    FaultMode.CRASH_AFTER,
-    FaultMode.LOST,
-    FaultMode.ERROR,
-    FaultMode.CRASH_BEFORE,
-    FaultMode.REWIND,
-    FaultMode.CONFLICT,
-    FaultMode.STALE,
-    FaultMode.UNOBSERVED,
-    FaultMode.HAND_OVER,
-    *BY_OTHERS,
-    FaultMode.TIMEOUT,
-    FaultMode.THROTTLED,
-    FaultMode.UNAVAILABLE,
-)
-"""What is tried; no remote of a foreign program is known, so nothing can be left outside."""
-ON_EVENTS = frozenset((FaultMode.STALE, FaultMode.REWIND, FaultMode.UNOBSERVED))
 Progress = Callable[[ForeignReport], None]
 Announce = Callable[[ForeignFailure], None]
 
@@ -112,19 +86,23 @@ class ForeignCampaign:
                 group.create_task(self._try(token, recording, undisturbed))
 
     async def replay(self, token: RunToken) -> ForeignFailure | None:
-        """Make one run again; ConfigError if its point never comes."""
+        """Make one run again, three times if it fails; ConfigError if its point never comes."""
         records = await self._record_undisturbed()
         recording = self._recorded(records)
-        record = await make_run(self._setup, token, recording)
-        if record.unreached:
-            raise PointNeverCame(token, record.unreached)
-        return self._failure(record, recording, records[0])
+        self.report.planned = 1
+        self._progress(self.report)
+        async with self._slots:
+            return await self._tried(token, recording, records[0])
 
     async def _record_undisturbed(self) -> Sequence[ForeignRecord]:
         async def made() -> ForeignRecord:
             async with self._slots:
-                return await make_run(self._setup)
+                record = await make_run(self._setup)
+            self.report.undisturbed_runs += 1
+            self._progress(self.report)
+            return record
 
+        self._progress(self.report)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(made()) for _ in range(UNDISTURBED)]
         records = [each.result() for each in tasks]
@@ -154,48 +132,61 @@ class ForeignCampaign:
         return Recording(tuple(records[0].states), tuple(differing), watches, polls, stems)
 
     async def _try(self, token: RunToken, recording: Recording, undisturbed: ForeignRecord) -> None:
-        """Make a run, and twice more if it fails; releases the slot that its caller acquired."""
+        """Make a run; releases the slot that its caller acquired."""
         try:
-            failures, last = 0, None
-            for number in range(TRIES):
-                record = await self._made(token, recording)
-                if record is None:
-                    return
-                if number == 0 and record.unreached:
-                    self.report.never_came.append(str(token))
-                    return
-                failure = self._failure(record, recording, undisturbed)
-                if failure is None and number == 0:
-                    return
-                failures += failure is not None
-                last = failure or last
-                if failure is not None and number == 0:
-                    self.report.suspected += 1
-                    self._progress(self.report)
-            if last is not None:
-                self._judge(ForeignFailure(last.token, last.why, last.story, failures, TRIES))
+            failure = await self._tried(token, recording, undisturbed)
+        except PointNeverCame:
+            self.report.never_came.append(str(token))
+        except NotMade as error:
+            self.report.not_made.append(f"{token}: {error}")
+        else:
+            if failure is not None:
+                self._judge(failure)
         finally:
             self.report.runs += 1
             self.report.seconds = self._seconds()
             self._slots.release()
             self._progress(self.report)
 
+    async def _tried(
+        self, token: RunToken, recording: Recording, undisturbed: ForeignRecord
+    ) -> ForeignFailure | None:
+        """Make a run, and twice more if it fails: None if it does not, at the first time."""
+        record = await self._made(token, recording)
+        if record.unreached:
+            raise PointNeverCame(token, record.unreached, undisturbed.trace.points)
+        first = self._failure(record, recording, undisturbed)
+        if first is None:
+            return None
+        self.report.suspected += 1
+        self._progress(self.report)
+        failures = [first]
+        try:
+            for _ in range(TRIES - 1):
+                record = await self._made(token, recording)
+                failure = self._failure(record, recording, undisturbed)
+                failures += [failure] if failure is not None else []
+        finally:
+            self.report.suspected -= 1
+        last = failures[-1]
+        return ForeignFailure(last.token, last.why, last.story, len(failures), TRIES)
+
     def _judge(self, failure: ForeignFailure) -> None:
-        self.report.suspected -= 1
         (self.report.failures if failure.is_certain else self.report.at_times).append(failure)
         self._announce(failure)
         if failure.is_certain and self._options.first:
             raise FirstIsEnough
 
-    async def _made(self, token: RunToken, recording: Recording) -> ForeignRecord | None:
-        """A run; None, and counted, if the machine does not let it be made twice."""
-        for last in (False, True):
-            try:
-                return await make_run(self._setup, token, recording)
-            except (OSError, QuintantError) as error:
-                if last:
-                    self.report.not_made.append(f"{token}: {error}")
-        return None
+    async def _made(self, token: RunToken, recording: Recording) -> ForeignRecord:
+        """A run; NotMade if the machine does not let it be made twice."""
+        try:
+            return await make_run(self._setup, token, recording)
+        except (OSError, QuintantError):
+            pass
+        try:
+            return await make_run(self._setup, token, recording)
+        except (OSError, QuintantError) as error:
+            raise NotMade(str(error)) from None
 
     def _failure(
         self, record: ForeignRecord, recording: Recording, undisturbed: ForeignRecord
@@ -222,45 +213,8 @@ class FirstIsEnough(Exception):
     """A failure was found, and no other is looked for."""
 
 
-class PointNeverCame(ConfigError):
-    """The point of a token is not reached: it is of another version of the program, perhaps."""
-
-    def __init__(self, token: RunToken, points: Sequence[str]) -> None:
-        super().__init__(
-            f"cannot make the run {token}",
-            because=f"the point never came: {', '.join(points)}",
-            hint="explore again: the program or the scenario is another one",
-        )
-
-
-def planned(
-    records: Sequence[ForeignRecord], modes: Sequence[FaultMode], polls: frozenset[str]
-) -> Iterator[RunToken]:
-    """A run for every mode at every point that all undisturbed runs have.
-
-    Of what goes on at rest, the first times are enough.
-    """
-    common = set.intersection(*({each.key for each in record.trace.points} for record in records))
-    points = [
-        each
-        for each in records[0].trace.points
-        if each.key in common
-        and (each.text not in polls or int(each.key.rpartition("#")[2]) <= DISTURBED_POLLS)
-    ]
-    writes = [each for each in points if each.kind is PointKind.WRITE]
-    events = [each for each in points if each.kind is PointKind.EVENT]
-    last = {each.subject: each.key for each in events}
-    for mode in (each for each in ORDER if each in modes):
-        chosen = events if mode in ON_EVENTS else writes
-        if mode is FaultMode.UNOBSERVED:
-            chosen = [each for each in events if last[each.subject] != each.key]
-        elif mode in BY_OTHERS:
-            chosen = writes[1:]
-        elif mode is FaultMode.HAND_OVER and not all(each.elects for each in records):
-            chosen = []
-        for point in chosen:
-            fault: PlannedFault = named_fault(mode, point.key)
-            yield RunToken((fault,))
+class NotMade(Exception):
+    """A run could not be made, twice."""
 
 
 def _renamed(point: Point, names: GeneratedNames) -> Point:
@@ -268,10 +222,11 @@ def _renamed(point: Point, names: GeneratedNames) -> Point:
     table, _, key = point.subject.partition(" ")
     namespace, _, name = key.rpartition("/")
     numbered = names.numbers.get((table, namespace, name))
-    head, _, number = point.name.rpartition("#")
-    if numbered is None or not head.endswith(f"/{name}"):
+    if numbered is None:
         return point
-    return replace(point, name=f"{head.removesuffix(name)}{numbered}#{number}")
+    what, _, key = point.name.rpartition(":")
+    head = f"{what}:{key.rpartition('/')[0]}/".replace(":/", ":")
+    return replace(point, name=f"{head}{numbered}#{key.rpartition('#')[2]}")
 
 
 def _fails_by_itself(setup: ForeignSetup, record: ForeignRecord) -> ConfigError:

@@ -89,13 +89,13 @@ class Exploration:
 
         return self._run(explored)
 
-    def replay(self, token: str) -> ForeignFailure | None:
-        """Make one run again."""
+    def replay(self, token: str, progress: Progress = lambda report: None) -> ForeignFailure | None:
+        """Make one run again, three times if it fails."""
         parsed = RunToken.parse(token)
 
         async def replayed() -> ForeignFailure | None:
             options = ForeignOptions(jobs=3)
-            return await ForeignCampaign(await self._setup(), options).replay(parsed)
+            return await ForeignCampaign(await self._setup(), options, progress).replay(parsed)
 
         return self._run(replayed)
 

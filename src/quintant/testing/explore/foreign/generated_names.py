@@ -2,7 +2,8 @@
 
 What the server makes of a generateName is known from the object. What a program makes up by itself
 is learnt from undisturbed runs: names that only one of them has, with a beginning in common.
-Generated names are numbered in the order in which they come: `r-<1>`.
+Generated names are numbered in the order in which they come: `r-<1>`. Those that begin with another
+one are numbered below it: `r-<1>-<2>` is the second pod of the first ReplicaSet.
 """
 
 from __future__ import annotations
@@ -76,19 +77,27 @@ class GeneratedNames:
     """The generated names of one run."""
 
     stems: frozenset[NameStem] = frozenset()
-    created: dict[ObjectName, None] = field(default_factory=dict)
-    """All that was made, in its order, but for what the server named."""
-    numbers: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    """By table, namespace and name, how a name is written where runs are compared."""
-    _counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    numbers: dict[ObjectName, str] = field(default_factory=dict)
+    """How a name is written where runs are compared."""
+    _made: dict[ObjectName, str] = field(default_factory=dict)
+    """All that was made, in its order, with its generateName."""
+    _counts: Counter[ObjectName] = field(default_factory=Counter)
+    _parents: dict[str, str] = field(default_factory=dict)
+    """The same as `numbers`, without tables: others begin with them."""
+
+    @property
+    def created(self) -> list[ObjectName]:
+        """All that was made, but for what the server named."""
+        return [each for each, generate_name in self._made.items() if not generate_name]
 
     def note(self, table: str, namespace: str, name: str, generate_name: str) -> None:
         """An object was made."""
-        if generate_name and name.startswith(generate_name):
-            self._number(table, namespace, name, generate_name)
-            return
-        self.created[table, namespace, name] = None
-        self.name(table, namespace, name)
+        stem = generate_name if name.startswith(generate_name) else ""
+        self._made[table, namespace, name] = stem
+        if stem:
+            self._number(table, namespace, name, stem)
+        else:
+            self.name(table, namespace, name)
 
     def name(self, table: str, namespace: str, name: str) -> str:
         """A name as it is the same in every run."""
@@ -96,20 +105,32 @@ class GeneratedNames:
         if known is not None:
             return known
         stem = next((each.stem for each in sorted(self.stems) if each.covers(table, name)), "")
-        return self._number(table, namespace, name, stem) if stem else name
+        if not stem:
+            return name
+        return self._number(table, namespace, name, max(stem, self._parent(name), key=len))
 
     def learn(self, stems: frozenset[NameStem]) -> None:
-        """Know from now on which names are chance, and number those that came."""
+        """Know from now on which names are chance, and number again those that came."""
+        made = dict(self._made)
         self.stems = stems
-        for made in self.created:
-            self.name(*made)
+        for each in (self.numbers, self._made, self._counts, self._parents):
+            each.clear()
+        for (table, namespace, name), generate_name in made.items():
+            self.note(table, namespace, name, generate_name)
 
-    def next_of(self, table: str, namespace: str, generate_name: str) -> str:
+    def next_of(self, table: str, namespace: str, stem: str) -> str:
         """What the next name of a generateName will be."""
-        return f"{generate_name}<{self._counts[table, namespace, generate_name] + 1}>"
+        parent = self._parent(stem)
+        written = self._parents[parent[:-1]] + stem[len(parent) - 1 :] if parent else stem
+        return f"{written}<{self._counts[table, namespace, stem] + 1}>"
+
+    def _parent(self, name: str) -> str:
+        """The longest generated name that a name begins with, and its hyphen."""
+        found = (f"{each}-" for each in self._parents if name.startswith(f"{each}-"))
+        return max(found, key=len, default="")
 
     def _number(self, table: str, namespace: str, name: str, stem: str) -> str:
         made = self.next_of(table, namespace, stem)
         self._counts[table, namespace, stem] += 1
-        self.numbers[table, namespace, name] = made
+        self.numbers[table, namespace, name] = self._parents[name] = made
         return made

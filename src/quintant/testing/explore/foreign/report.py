@@ -12,6 +12,8 @@ from quintant.testing.explore.foreign.record import ForeignRecord
 from quintant.testing.explore.foreign.states import SelfDifference
 from quintant.testing.explore.injection.trace import PointKind
 
+UNDISTURBED = 3
+"""Runs without faults: what they do not agree on is chance."""
 MOST_LINES = 10
 """Of a list that is for information."""
 
@@ -40,6 +42,7 @@ class ForeignReport:
 
     title: str
     points: Counter[PointKind] = field(default_factory=Counter)
+    undisturbed_runs: int = 0
     planned: int = 0
     runs: int = 0
     suspected: int = 0
@@ -68,6 +71,11 @@ class ForeignReport:
         self.differing, self.polls, self.calm = differing, polls, records[0].calm
         self.run_seconds = max(each.seconds for each in records)
         self.start_seconds = max(each.start_seconds for each in records)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the runs without faults are made, and what they have in common is known."""
+        return self.calm > 0
 
     @property
     def undisturbed(self) -> str:

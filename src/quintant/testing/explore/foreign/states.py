@@ -8,7 +8,8 @@ chance. What three undisturbed runs do not agree on is left out by its path, and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -24,7 +25,11 @@ OF_CONTAINERS = ("containerID", "imageID")
 BESIDE = ("nodes", "csinodes.storage.k8s.io", "endpointslices.discovery.k8s.io", "endpoints")
 """Tables of the cluster itself, or that repeat the addresses of pods."""
 LONGEST_VALUE = 160
-_NUMBERED = re.compile(r"([a-z0-9.-]*[-.])<(\d+)>")
+OF_TEMPLATES = "pod-template-hash"
+"""The label that has a digest of a template, which chance may be in."""
+_NUMBERED = re.compile(r"[a-z0-9.-]*[-.]<\d+>(?:[a-z0-9.-]*[-.]<\d+>)*")
+_LAST_NUMBER = re.compile(r"<(\d+)>$")
+_TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}\b")
 
 Path = tuple[str, ...]
 
@@ -41,8 +46,21 @@ class SelfDifference(Struct, frozen=True):
 
 def plain_document(document: Document) -> Document | None:
     """An object without what is chance in a cluster that works; None for what is beside it."""
-    if document.get("kind") != "Pod":
-        return document
+    if document.get("kind") == "ReplicaSet":
+        return _plain_replica_set(document)
+    return _plain_pod(document) if document.get("kind") == "Pod" else document
+
+
+def _plain_replica_set(document: Document) -> Document:
+    spec = document.get("spec", {})
+    for each in (document, spec.get("template", {})):
+        each.get("metadata", {}).get("labels", {}).pop(OF_TEMPLATES, None)
+    spec.get("selector", {}).get("matchLabels", {}).pop(OF_TEMPLATES, None)
+    return document
+
+
+def _plain_pod(document: Document) -> Document:
+    document.get("metadata", {}).get("labels", {}).pop(OF_TEMPLATES, None)
     document.get("spec", {}).pop("nodeName", None)
     status = document.get("status", {})
     for name in BY_CHANCE:
@@ -51,7 +69,9 @@ def plain_document(document: Document) -> Document | None:
         for each in status.get(part, ()):
             for name in OF_CONTAINERS:
                 each.pop(name, None)
-    return document
+    text = msgspec.json.encode(document).decode()
+    made: Document = msgspec.json.decode(_TOKEN_VOLUME.sub("kube-api-access", text))
+    return made
 
 
 def comparable(
@@ -68,21 +88,43 @@ def comparable(
 
 def _renumbered(state: Normalised) -> Normalised:
     """The numbers of generated names in the order of what they stand for."""
-    stems: dict[str, list[tuple[str, str]]] = {}
+    contents: dict[str, list[str]] = {}
     for title, document in state.items():
         if found := _NUMBERED.search(title):
-            content = msgspec.json.encode(document, order="sorted").decode()
-            anonymous = _NUMBERED.sub(r"\1<*>", content)
-            stems.setdefault(found[1], []).append((anonymous, found[0]))
-    renamed = {
-        old: f"{stem}<{number}>"
-        for stem, entries in stems.items()
-        for number, (_, old) in enumerate(sorted(set(entries)), 1)
-    }
+            text = msgspec.json.encode({title: document}, order="sorted").decode()
+            contents.setdefault(found[0], []).append(_NUMBERED.sub("<*>", text))
+    renamed = _renamed(contents)
     text = msgspec.json.encode(state).decode()
-    text = _NUMBERED.sub(lambda match: renamed.get(match[0], f"{match[1]}<gone>"), text)
+    text = _NUMBERED.sub(lambda match: renamed.get(match[0]) or _gone(match[0], renamed), text)
     made: Normalised = msgspec.json.decode(text)
     return dict(sorted(made.items()))
+
+
+def _renamed(contents: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """New numbers for names: first those that others begin with, by all that is below them."""
+
+    def below(name: str) -> tuple[list[str], str]:
+        inner = [texts for each, texts in contents.items() if each.startswith(name)]
+        return sorted(text for texts in inner for text in texts), name
+
+    renamed: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for name in sorted(sorted(contents, key=below), key=lambda it: it.count("<")):
+        stem = _LAST_NUMBER.sub("", name)
+        counts[stem] += 1
+        renamed[name] = f"{_head(stem, renamed)}<{counts[stem]}>"
+    return renamed
+
+
+def _head(stem: str, renamed: Mapping[str, str]) -> str:
+    """The beginning of a name, with what is known of it by its new number."""
+    last = stem.rfind(">") + 1
+    return renamed.get(stem[:last], stem[:last]) + stem[last:]
+
+
+def _gone(name: str, renamed: Mapping[str, str]) -> str:
+    """How a name is written that no object has."""
+    return _head(_LAST_NUMBER.sub("", name), renamed) + "<gone>"
 
 
 def self_differences(runs: Sequence[Sequence[Normalised]]) -> list[SelfDifference]:

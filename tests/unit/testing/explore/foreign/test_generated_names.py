@@ -28,6 +28,22 @@ def test_chance_in_names_is_learnt_from_runs_that_do_not_agree() -> None:
     assert names.name("services", "default", "c-worker-123456") == "c-worker-123456"
 
 
+def test_names_that_begin_with_a_generated_one_are_numbered_below_it() -> None:
+    names = GeneratedNames()
+    for table, name, generate_name in (
+        ("deployments.apps", "w-8f3a01", ""),
+        ("replicasets.apps", "w-8f3a01-6f74c4f995", ""),
+        ("pods", "w-8f3a01-6f74c4f995-x7k2p", "w-8f3a01-6f74c4f995-"),
+    ):
+        names.note(table, "default", name, generate_name)
+    stems = {NameStem("deployments.apps", "w-", 6, 6), NameStem("replicasets.apps", "w-", 17, 17)}
+    names.learn(frozenset(stems))
+    assert names.name("deployments.apps", "default", "w-8f3a01") == "w-<1>"
+    assert names.name("replicasets.apps", "default", "w-8f3a01-6f74c4f995") == "w-<1>-<1>"
+    assert names.name("pods", "default", "w-8f3a01-6f74c4f995-x7k2p") == "w-<1>-<1>-<1>"
+    assert names.next_of("pods", "default", "w-8f3a01-6f74c4f995-") == "w-<1>-<1>-<2>"
+
+
 def test_a_name_that_one_run_lacks_is_no_chance() -> None:
     runs = [
         [("pods", "default", "a-1"), ("pods", "default", "b")],

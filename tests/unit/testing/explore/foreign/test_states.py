@@ -61,3 +61,41 @@ def test_ignored_fields_are_those_of_their_kind() -> None:
 def test_what_a_pod_gets_by_chance_is_left_out() -> None:
     pod = {"kind": "Pod", "spec": {"nodeName": "n"}, "status": {"podIP": "x", "phase": "Running"}}
     assert plain_document(pod) == {"kind": "Pod", "spec": {}, "status": {"phase": "Running"}}
+
+
+def sets_with_pods(*sets: tuple[str, str, int]) -> dict[str, Any]:
+    """ReplicaSets by their number, what is in them, and how many pods each has."""
+    world: dict[str, Any] = {}
+    for number, text, count in sets:
+        world[f"replicasets.apps default/w-<{number}>"] = {"spec": {"text": text}}
+        for pod in range(1, count + 1):
+            owner = {"metadata": {"ownerReferences": [{"name": f"w-<{number}>"}]}}
+            world[f"pods default/w-<{number}>-<{pod}>"] = owner
+    return world
+
+
+def test_pods_of_generated_sets_are_told_apart_and_follow_their_set() -> None:
+    left = comparable(sets_with_pods(("1", "x", 2), ("2", "x", 1)), GeneratedNames())
+    right = comparable(sets_with_pods(("1", "x", 1), ("2", "x", 2)), GeneratedNames())
+    assert left == right
+    assert len([title for title in left if title.startswith("pods")]) == 3
+    lost = comparable(sets_with_pods(("1", "x", 1), ("2", "x", 1)), GeneratedNames())
+    assert left != lost
+
+
+def test_a_name_that_no_object_has_is_gone() -> None:
+    world = {"widgets default/a": {"status": {"pod": "r-<7>"}}}
+    assert comparable(world, GeneratedNames()) == {
+        "widgets default/a": {"status": {"pod": "r-<gone>"}}
+    }
+
+
+def test_digests_of_templates_and_volumes_for_tokens_are_left_out() -> None:
+    labels = {"labels": {"pod-template-hash": "5d4f", "app": "a"}}
+    volumes = [{"name": "kube-api-access-x7k2p"}]
+    pod = {"kind": "Pod", "metadata": labels, "spec": {"volumes": volumes}}
+    assert plain_document(pod) == {
+        "kind": "Pod",
+        "metadata": {"labels": {"app": "a"}},
+        "spec": {"volumes": [{"name": "kube-api-access"}]},
+    }
