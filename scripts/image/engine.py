@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from pathlib import Path
 from foreign.errors import ProgramError
 
 NAMES = ("docker", "podman", "buildah")
+_COPY = "copy"
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 
@@ -65,17 +67,23 @@ class Engine:
 
     def read_file(self, tag: str, path: str) -> bytes:
         """A file of an image."""
-        if self.name == "buildah":
-            made = self._output("from", "--pull-never", tag).decode().strip()
-            read: tuple[str, ...] = ("run", "--isolation=chroot", made, "--", "cat", path)
-        else:
-            made = self._output("create", tag).decode().strip()
-            read = ("cp", f"{made}:{path}", "-")
+        buildah = self.name == "buildah"
+        words = ("from", "--pull-never") if buildah else ("create",)
+        made = self._output(*words, tag).decode().strip()
         try:
-            content = self._output(*read)
+            return self._copied(made, path) if buildah else self._archived(made, path)
         finally:
             self._output("rm", made)
-        return content if self.name == "buildah" else _only_file(content)
+
+    def _copied(self, made: str, path: str) -> bytes:
+        """By way of a folder: on a busy machine buildah loses what a program of it prints."""
+        with tempfile.TemporaryDirectory(prefix="quintant-image.") as folder:
+            options = ("--isolation=chroot", "--user=0", f"--volume={folder}:/mnt")
+            self._output("run", *options, made, "--", "cp", path, f"/mnt/{_COPY}")
+            return (Path(folder) / _COPY).read_bytes()
+
+    def _archived(self, made: str, path: str) -> bytes:
+        return _only_file(self._output("cp", f"{made}:{path}", "-"))
 
     def _output(self, *words: str) -> bytes:
         return subprocess.run([*self.command, *words], check=True, stdout=subprocess.PIPE).stdout

@@ -12,6 +12,16 @@ BUILD = Build(
     {"BASE": "python:3.11-slim"}, {"ca": Path("/ca.pem")},
 )  # fmt: skip
 
+SILENT_BUILDAH = """\
+#!/bin/sh
+case $1 in
+from) echo made ;;
+run) for word; do case $word in --volume=*:*) folder=${word#--volume=} ;; esac; done
+    printf %s "$*" > "${folder%%:*}/copy" ;;
+esac
+"""
+"""It does as it is told, and what the program printed is lost."""
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -57,3 +67,11 @@ def test_every_engine_is_given_the_same_build(name: str) -> None:
     )
     assert ("--isolation=chroot" in line) == (name == "buildah")
     assert ("--build-arg HTTPS_PROXY" in line) == (name == "docker")
+
+
+def test_a_file_is_whole_although_buildah_loses_what_programs_print(tmp_path: Path) -> None:
+    program = tmp_path / "buildah"
+    program.write_text(SILENT_BUILDAH)
+    program.chmod(0o755)
+    content = Engine("buildah", (str(program),)).read_file("quintant:1", "/sbom.json")
+    assert content.decode().endswith("made -- cp /sbom.json /mnt/copy")
