@@ -1,7 +1,7 @@
 """The tunnel's own small web server: probes, the report, metrics. Never reached through a relay.
 
 /healthz   200 while the process runs, whatever the relays do
-/readyz    200 while any relay is connected and the tunnel is not leaving
+/readyz    200 while any relay is connected and the tunnel is not leaving; every one at first
 /status    the report; ?watch=1 sends one line now and one per change
 /metrics   Prometheus
 """
@@ -58,11 +58,10 @@ class Pages:
         """Whether visitors can come."""
         if self._tunnel.draining:
             return text_response("draining", 503)
-        return (
-            text_response("ok")
-            if self._tunnel.connected
-            else text_response("no relay is connected", 503)
-        )
+        if self._tunnel.ready:
+            return text_response("ok")
+        which = "not every" if self._tunnel.connected else "no"
+        return text_response(f"{which} relay is connected", 503)
 
     async def _status(self, request: Request, below: str) -> Response | StreamingResponse:
         """The report, once or for ever."""

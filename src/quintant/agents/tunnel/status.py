@@ -32,12 +32,22 @@ class TunnelStatus:
         self._seq, self._pod, self._observed = 0, pod, timestamp(now())
         self.admin_port = 0
         self.draining = False
+        self._settled = False
         self.service = ServiceReport()
 
     @property
     def connected(self) -> bool:
         """Whether visitors can come by any relay."""
         return any(each.state is DialState.CONNECTED for each in self._relays.values())
+
+    @property
+    def ready(self) -> bool:
+        """Whether another tunnel may leave for this one: visitors come, by all relays at first."""
+        return self.connected and self._settled and not self.draining
+
+    def settle(self) -> None:
+        """Wait for no first connection any longer: a relay that is away must not hold a rollout."""
+        self._settled = True
 
     @property
     def relays(self) -> tuple[RelayReport, ...]:
@@ -53,6 +63,7 @@ class TunnelStatus:
             relay, since=since, last_error=relay.last_error[:ERROR_LENGTH]
         )
         self._relays[relay.name] = relay
+        self._settled |= all(each.state is DialState.CONNECTED for each in self._relays.values())
         if relay != known:
             self._change()
 

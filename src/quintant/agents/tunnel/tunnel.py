@@ -25,6 +25,10 @@ from quintant.agents.tunnel.status import TunnelStatus
 from quintant.version import QUINTANT
 from quintant.wire.portal import Hello, Opening
 
+SETTLE_SECONDS = 20.0
+"""A tunnel that starts is ready without a relay that is away after two attempts of
+`dial.CONNECT_SECONDS`: until then the one that it replaces serves the visitors of every relay."""
+
 
 async def serve(options: TunnelOptions, stopped: asyncio.Event) -> None:
     """Be a tunnel until told to stop, then drain."""
@@ -42,7 +46,9 @@ async def serve(options: TunnelOptions, stopped: asyncio.Event) -> None:
         async with serving(status, lambda: metrics.render(status, visits.active), options.admin):
             say("started", app=options.app, admin=status.admin_port)
             works = [group.create_task(each.run(resolver, random, metrics)) for each in connections]
+            settling = asyncio.get_running_loop().call_later(SETTLE_SECONDS, status.settle)
             await stopped.wait()
+            settling.cancel()
             say("draining", streams=visits.active)
             status.drain()
             await asyncio.gather(*(each.drain(options.drain) for each in connections))

@@ -107,6 +107,20 @@ async def test_a_relay_that_appears_later_is_found(testbed: RelayTestbed) -> Non
     assert first.names.groups == 0
 
 
+async def test_a_tunnel_that_starts_waits_for_all_relays_before_another_may_leave(
+    testbed: RelayTestbed,
+) -> None:
+    relay, away = await testbed.relay(), free_port()
+    service = await testbed.service(saying("here"))
+    targets = testbed.target(relay, "near"), testbed.target_at(away, "away")
+    tunnel = testbed.tunnel("hello", service, *targets)
+    await tunnel.until(lambda told: told.relays[0].state == "Connected")
+    assert not await tunnel.ready()
+    await testbed.relay(tls_port=away)
+    await tunnel.connected()
+    assert await tunnel.ready()
+
+
 def _tokens(path: Path, **names: list[str]) -> Path:
     entries = [
         {"sha256": digest(token), "subject": token, "names": allowed}

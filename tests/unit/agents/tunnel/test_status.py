@@ -75,6 +75,37 @@ async def test_who_waits_hears_of_the_next_change() -> None:
     assert heard.result().draining
 
 
+def at(name: str, state: DialState) -> RelayReport:
+    return RelayReport(name, f"wss://{name}/relay", state)
+
+
+async def test_a_tunnel_that_starts_is_ready_once_every_relay_is_connected() -> None:
+    status = TunnelStatus("uid", Clock())
+    for name in ("a", "b"):
+        status.tell(at(name, DialState.CONNECTING))
+    seen = []
+    for name, state in (
+        ("a", DialState.CONNECTED), ("b", DialState.CONNECTED),
+        ("a", DialState.BACKOFF), ("b", DialState.BACKOFF),
+    ):  # fmt: skip
+        status.tell(at(name, state))
+        seen.append((status.connected, status.ready))
+    # Later one relay is enough: it has visitors, and nobody is there in its place.
+    assert seen == [(True, False), (True, True), (True, True), (False, False)]
+
+
+async def test_a_tunnel_does_not_wait_for_ever_for_a_relay_that_is_away() -> None:
+    status = TunnelStatus("uid", Clock())
+    for name in ("a", "b"):
+        status.tell(at(name, DialState.BACKOFF))
+    status.settle()
+    seen = [status.ready]
+    status.tell(at("a", DialState.CONNECTED))
+    seen.append(status.ready)
+    status.drain()
+    assert [*seen, status.ready] == [False, True, False]
+
+
 async def test_long_errors_are_cut() -> None:
     status = TunnelStatus("uid", Clock())
     for number in range(16):
