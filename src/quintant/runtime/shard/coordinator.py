@@ -13,6 +13,7 @@ not end within the grace, the process does (LeadershipLost).
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from typing import Protocol
@@ -58,7 +59,14 @@ from quintant.runtime.shard.member import (
 )
 from quintant.runtime.shard.observation import GroupObserver, Observed
 from quintant.runtime.shard.owned_ranges import OwnedRanges
-from quintant.runtime.shard.plan import GroupView, MemberView, Plan, counted_members, plan
+from quintant.runtime.shard.plan import (
+    GroupView,
+    MemberView,
+    Plan,
+    counted_members,
+    next_death,
+    plan,
+)
 from quintant.runtime.shard.range_states import OURS, RangeEvent, RangeState
 from quintant.runtime.shard.shard_map import ShardMap, UnreadableMap
 
@@ -67,6 +75,8 @@ CALL_SECONDS = 5.0
 TURN_SECONDS = 2.0
 BUSY_TURN_SECONDS = 0.5
 """Between two turns while ranges are on their way."""
+SHORTEST_TURN_SECONDS = 0.05
+"""Before a member that is silent is over: clocks round."""
 LEAVE_SECONDS = 10.0
 """What the last calls of a member that leaves may take, beyond the writes that are under way."""
 ID_LENGTH = 10
@@ -123,6 +133,7 @@ class Coordinator:
         self._ready, self._leaving, self._last = False, False, False
         self._busy = True
         """Whether ranges are on their way, here or elsewhere."""
+        self._next_death = math.inf
         self._given: dict[int, float] = {}
         self._aborted: set[int] = set()
         self._complaints: dict[str, str] = {}
@@ -222,6 +233,7 @@ class Coordinator:
             await self._attempt(self._turn(tasks), "coordinate shards")
             self._note_outage()
             pause = BUSY_TURN_SECONDS if self._busy else TURN_SECONDS
+            pause = min(pause, max(self._next_death, SHORTEST_TURN_SECONDS))
             await _wait(pause, self._wake, self.owned.changed)
 
     def _note_outage(self) -> None:
@@ -251,6 +263,7 @@ class Coordinator:
         return MemberInfo(self.group.layout, self._map_id, state)
 
     async def _turn(self, tasks: asyncio.TaskGroup) -> None:
+        self._next_death = math.inf
         if not self._member.is_known:
             return
         observed = await self._observer.observe(self.id)
@@ -306,6 +319,7 @@ class Coordinator:
         self._take_note(shards, tasks)
         view = self._view(observed)
         planned = plan(view)
+        self._next_death = next_death(view)
         self._work.divide(max(1, len(counted_members(view))))
         self._give(planned, observed.now)
         self._drain(observed.now)
@@ -432,6 +446,7 @@ class Coordinator:
         with suppress(Conflict):  # it lives, or another member was faster
             await self._leases.patch(lease, Lease(spec=LeaseSpec(holder_identity="")))
             log.warning("buried a member", member=name, group=self.group.name)
+            self._wake.set()
 
     async def _forget(self, lease: Lease) -> None:
         with suppress(Conflict):

@@ -8,6 +8,7 @@ never safety: a range is taken only when it is free in the map, or when its hold
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -116,9 +117,20 @@ def plan(view: GroupView) -> Plan:
 
 def is_dead(member: MemberView, view: GroupView) -> bool:
     """Whether a member's Lease, or its absence, did not change for so long that it is over."""
+    return dies_in(member, view) <= 0
+
+
+def dies_in(member: MemberView, view: GroupView) -> float:
+    """Seconds until a member is over if its Lease stays as it is."""
     if member.name == view.me or member.ended:
-        return False
-    return view.now - max(member.since, view.renewing_since) >= MEMBER_SECONDS
+        return math.inf
+    return MEMBER_SECONDS - (view.now - max(member.since, view.renewing_since))
+
+
+def next_death(view: GroupView) -> float:
+    """Seconds until the first of those that live is over, if its Lease stays as it is."""
+    left = (dies_in(member, view) for member in view.members)
+    return min((seconds for seconds in left if seconds > 0), default=math.inf)
 
 
 def counted_members(view: GroupView) -> frozenset[str]:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quintant.runtime.shard.layout import LEADER
@@ -17,6 +18,7 @@ from quintant.runtime.shard.plan import (
     MemberView,
     Plan,
     counted_members,
+    next_death,
     plan,
     quotas,
 )
@@ -115,6 +117,14 @@ def test_a_member_whose_lease_did_not_change_is_buried(
     silent = member("you", **{"since": 100 - MEMBER_SECONDS, **changes})
 
     assert plan(view(EMPTY, silent)).bury == (("you",) if dead else ())
+
+
+def test_who_is_silent_is_looked_at_again_in_the_moment_in_which_it_is_over() -> None:
+    silent, lively = member("you", since=90.0), member("she", since=99.0)
+
+    assert next_death(view(EMPTY, silent, lively)) == MEMBER_SECONDS - 10
+    assert next_death(view(EMPTY, silent, lively, now=90 + MEMBER_SECONDS)) == 9.0
+    assert next_death(view(EMPTY, member("you", ended=True))) == math.inf
 
 
 def test_silence_during_an_outage_of_our_own_buries_nobody() -> None:
@@ -236,6 +246,7 @@ class Group:
         self.free = {number: self.free.get(number, self.now) for number in free}
 
 
+@settings(max_examples=25)
 @given(st.randoms(use_true_random=False), st.sampled_from([8, 128]))
 def test_any_group_ends_at_its_quotas_and_then_moves_nothing(random: Random, ranges: int) -> None:
     group = Group(random, ranges, ShardMap("x", ranges, proven=True))
