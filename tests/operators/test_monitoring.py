@@ -18,6 +18,7 @@ from examples_support import load_example
 from quintant import Manager
 from quintant.operators import OPERATORS
 from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.monitoring import monitoring_manifests
 from quintant.testing import InProcessCluster, named
 from testbeds import cosmos, infra, klight, portal, shifu
 from testbeds.promql import names_in
@@ -61,7 +62,7 @@ class Scrape:
             if name not in self.labels:
                 yield f"there is no series {name}: {expr}"
                 continue
-            for label in ({*selector.labels} - OF_TARGETS) | found.grouping:
+            for label in ({*selector.labels} | found.grouping) - OF_TARGETS:
                 if label not in self.labels[name]:
                     yield f"{name} has no label {label}: {expr}"
             for label, wanted in selector.labels.items():
@@ -131,6 +132,13 @@ async def elected() -> AsyncIterator[Engine]:
     await cluster.close()
 
 
+def sharded() -> Manager:
+    """A manager with shards and nothing else."""
+    manager, example = Manager("shards", shards=True), load_example("06_webhooks")
+    manager.controls(example.Topic).reconcile(example.reconcile)
+    return manager
+
+
 def part(operator: str, name: str) -> dict[str, Any]:
     """A generated object of an operator."""
     text = (ROOT / f"deploy/{operator}/monitoring/{name}.yaml").read_text()
@@ -165,6 +173,24 @@ async def test_what_rules_and_graphs_name_is_in_the_scrape(operator: str) -> Non
     assert [fault for expr in named_by for fault in scrape.faults(expr)] == []
 
 
+async def test_what_rules_and_graphs_of_shards_name_is_in_the_scrape() -> None:
+    scrape, cluster = Scrape(), InProcessCluster()
+    scrape.read(await cluster.run(sharded()))
+    await cluster.close()
+    kept = monitoring_manifests(sharded(), "default")
+    [rule_group] = kept["prometheusrule"][0]["spec"]["groups"]
+    [text] = kept["dashboard"][0]["data"].values()
+    named_by = [rule["expr"] for rule in rule_group["rules"] if rule["alert"].startswith("Shard")]
+    named_by += [
+        target["expr"]
+        for panel in json.loads(text)["panels"]
+        for target in panel.get("targets", ())
+        if "quintant_shard" in target["expr"]
+    ]
+    assert len(named_by) > 8
+    assert [fault for expr in named_by for fault in scrape.faults(expr)] == []
+
+
 @pytest.mark.parametrize(
     ("expr", "fault"),
     [
@@ -196,6 +222,8 @@ def test_texts_fill_in_only_labels_that_their_expression_keeps(operator: str) ->
 
 def test_every_alert_has_a_section_of_its_name_and_no_section_lacks_its_alert() -> None:
     found = {rule["alert"]: rule for name in OPERATORS for rule in rules(name)}
+    [of_shards] = monitoring_manifests(sharded(), "default")["prometheusrule"]
+    found |= {rule["alert"]: rule for rule in of_shards["spec"]["groups"][0]["rules"]}
     told = re.findall(r"^### (\w+)$", PAGE.read_text(), re.MULTILINE)
     assert set(told) == set(found)
     for name, rule in found.items():

@@ -231,7 +231,11 @@ async def test_every_series_is_explained(cluster: InProcessCluster) -> None:
     text = (DOCS / "metrics-and-health.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| ([^|]*)\|", text, re.MULTILINE)
     explained = {name: (kind, frozenset(_SPAN.findall(by))) for name, kind, by in rows}
-    assert explained == series(await everything(cluster))
+    sharded = Manager("sharded", shards=True)
+    example = load_example("06_webhooks")
+    sharded.controls(example.Topic).reconcile(example.reconcile)
+    found = series((await cluster.run(sharded)).metrics) | series(await everything(cluster))
+    assert explained == found
 
 
 async def everything(cluster: InProcessCluster) -> Metrics:

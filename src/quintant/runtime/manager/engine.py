@@ -85,6 +85,8 @@ class Engine:
         counts = self.metrics.rest("kubernetes")
         shards = settings.shards
         self._shards = self._new_shards(shards, declarations) if shards is not None else None
+        if self._shards is not None:
+            self.metrics.add_collector(self._shards.metrics)
         elects = settings.leader_elect and self._shards is None
         self.elector = self._new_elector() if elects else None
         rate, burst = settings.rate, settings.burst

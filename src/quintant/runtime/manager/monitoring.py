@@ -69,8 +69,9 @@ def _dashboard(manager: Manager, namespace: str) -> Plain:
 
 
 def _has(manager: Manager) -> dict[str, bool]:
-    elects = manager.settings.leader_elect and manager.settings.shards is None
-    return {"elects": elects, "webhooks": bool(manager.webhooks)}
+    shards = manager.settings.shards is not None
+    elects = manager.settings.leader_elect and not shards
+    return {"elects": elects, "webhooks": bool(manager.webhooks), "shards": shards}
 
 
 def _meta(manager: Manager, namespace: str, name: str) -> Plain:

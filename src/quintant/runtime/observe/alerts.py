@@ -17,6 +17,9 @@ from msgspec import Struct
 Severity = Literal["critical", "warning", "info"]
 """What Alertmanager routes by: wake a person, write a ticket, keep a note."""
 
+BUSY_SHARE = 0.5
+"""Seconds of reconciles in a second, below which it does not matter who does them."""
+
 RUNBOOKS = "docs/monitoring.md"
 """Where every alert of ours has a section of its name: what it means, and what to do."""
 
@@ -62,11 +65,13 @@ def with_runbook(*alerts: Alert) -> tuple[Alert, ...]:
     )  # fmt: skip
 
 
-def manager_alerts(job: str, *, elects: bool, webhooks: bool) -> tuple[Alert, ...]:
+def manager_alerts(job: str, *, elects: bool, webhooks: bool, shards: bool) -> tuple[Alert, ...]:
     """What is alarming about any manager; `job` is what Prometheus calls its scrapes."""
     found = [*_process(job), *_controllers(job), *_requests(job), *_watches(job)]
     if elects:
         found += _election(job)
+    if shards:
+        found += _shards(job)
     if webhooks:
         found += _webhooks(job)
     return with_runbook(*found)
@@ -164,6 +169,24 @@ def _election(job: str) -> Iterator[Alert]:
     yield Alert(
         "OperatorWithTwoLeaders", f"sum by (name) ({held}) > 1",
         f"{{{{ $value }}}} replicas of {job} hold one lease.", 2, "critical",
+    )  # fmt: skip
+
+
+def _shards(job: str) -> Iterator[Alert]:
+    own = f'{{job="{job}"}}'
+    yield Alert(
+        "ShardRangesUnserved", f"max(quintant_shard_unserved{own}) > 0",
+        f"{{{{ $value }}}} ranges of {job} are held by no living member: their keys wait.",
+        1, "critical",
+    )  # fmt: skip
+    yield Alert(
+        "ShardMemberFenced", f"max by (pod) (quintant_shard_fence_closed{own}) > 0",
+        "{{ $labels.pod }} cannot renew its Lease, and writes nothing.", 5,
+    )  # fmt: skip
+    work = f"sum by (pod) (rate(controller_runtime_reconcile_time_seconds_sum{own}[15m]))"
+    yield Alert(
+        "ShardsUneven", f"max({work}) > 2 * avg({work}) and max({work}) > {BUSY_SHARE}",
+        f"One member of {job} does more than twice the work of the others.", 30, "info",
     )  # fmt: skip
 
 

@@ -90,10 +90,10 @@ def metric_panel(metric: AnyMetric, job: str) -> Panel:
     return Panel(metric.name, queries, unit, metric.documentation)
 
 
-def manager_rows(job: str, *, elects: bool, webhooks: bool) -> list[Row]:
+def manager_rows(job: str, *, elects: bool, webhooks: bool, shards: bool) -> list[Row]:
     """What there is to see of any manager."""
     rows = [_controllers(job), _requests(job), _caches(job), _process(job, elects)]
-    return [*rows, _webhooks(job)] if webhooks else rows
+    return [*rows, *[_shards(job)] * shards, *[_webhooks(job)] * webhooks]
 
 
 def _controllers(job: str) -> Row:
@@ -185,6 +185,24 @@ def _process(job: str, elects: bool) -> Row:
         leads = Query(f"leader_election_master_status{own}", "{{pod}} {{name}}")
         panels.append(Panel("Leader", (leads,)))
     return Row("Process", tuple(panels))
+
+
+def _shards(job: str) -> Row:
+    own, name = f'{{job="{job}"}}', "quintant_shard_"
+    held = f'{name}ranges{{job="{job}",state="held"}}'
+    return Row(
+        "Shards",
+        (
+            Panel("Ranges at work", (Query(held, "{{pod}}"),)),
+            Panel("Members, as each sees them", (Query(f"{name}members{own}", "{{pod}}"),)),
+            Panel("Ranges without a living member", (Query(f"max({name}unserved{own})", ""),)),
+            Panel("Ranges that come and go", (
+                Query(f"sum by (move) (rate({name}moves_total{own}{_RATE}))", "{{move}}"),), _OPS),
+            Panel("Time to give a range", _quantiles(f"{name}handover_seconds", own, (), ""), "s"),
+            Panel("Writes that were refused", (
+                Query(f"rate({name}refused_writes_total{own}{_RATE})", "{{pod}}"),), _OPS),
+        ),
+    )  # fmt: skip
 
 
 def _webhooks(job: str) -> Row:

@@ -14,14 +14,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from contextlib import suppress
-from typing import Protocol
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.fence import LastRenewal
 from quintant.core.clock import Boottime, Clock, Random
 from quintant.core.deadline import bounded
@@ -34,20 +31,10 @@ from quintant.core.errors import (
     QuintantError,
     leaf_errors,
 )
-from quintant.core.object import ObjectMeta
 from quintant.runtime.leader.lease_client import LeaseClient
 from quintant.runtime.observe.logs import get_logger
-from quintant.runtime.shard.group_lease import (
-    HOLDER,
-    RENEW_AFTER_SECONDS,
-    SEEN_SECONDS,
-    GroupState,
-    first_map,
-    group_lease,
-    group_spec,
-    version_of,
-)
-from quintant.runtime.shard.layout import range_name, range_names
+from quintant.runtime.shard.group_lease import SEEN_SECONDS, GroupState, ShardGroup, version_of
+from quintant.runtime.shard.group_writer import GroupWriter, new_id
 from quintant.runtime.shard.member import (
     LEAVING,
     READY,
@@ -66,9 +53,12 @@ from quintant.runtime.shard.plan import (
     counted_members,
     next_death,
     plan,
+    unserved,
 )
+from quintant.runtime.shard.range_moves import RangeMoves, RangeWork
 from quintant.runtime.shard.range_states import OURS, RangeEvent, RangeState
 from quintant.runtime.shard.shard_map import ShardMap, UnreadableMap
+from quintant.runtime.shard.shard_metrics import ShardMetrics
 
 CALL_SECONDS = 5.0
 """The limit of a renewal, or of one turn: one that hangs leaves time for another."""
@@ -79,37 +69,8 @@ SHORTEST_TURN_SECONDS = 0.05
 """Before a member that is silent is over: clocks round."""
 LEAVE_SECONDS = 10.0
 """What the last calls of a member that leaves may take, beyond the writes that are under way."""
-ID_LENGTH = 10
-"""Digits of a member's name: 40 bits, and a clash is an AlreadyExists."""
 
 log = get_logger()
-
-
-class ShardGroup(Struct, frozen=True):
-    """Which group a process belongs to."""
-
-    name: str
-    layout: str
-    """The digest of its layout."""
-    ranges: int
-    grace: float
-    """Seconds that reconciles get to end before they are cancelled."""
-
-
-class RangeWork(Protocol):
-    """What a process does with the ranges it has."""
-
-    async def fill(self) -> None:
-        """Return when the caches have everything that was written before the call."""
-
-    def held(self, ranges: frozenset[int]) -> None:
-        """Begin to work on the keys of these ranges."""
-
-    def evict(self, ranges: frozenset[int]) -> None:
-        """Forget the keys of these ranges: they are another member's."""
-
-    def divide(self, members: int) -> None:
-        """Let limits of the whole program be those of so many members together."""
 
 
 class Coordinator:
@@ -121,6 +82,7 @@ class Coordinator:
         group: ShardGroup,
         owned: OwnedRanges,
         work: RangeWork,
+        metrics: ShardMetrics,
         *,
         clock: Clock,
         boottime: Boottime,
@@ -129,13 +91,11 @@ class Coordinator:
     ) -> None:
         self.owned, self.group = owned, group
         self._leases, self._work, self._clock, self._random = leases, work, clock, random
-        self._boottime, self._holder = boottime, holder
+        self._metrics, self._boottime, self._holder = metrics, boottime, holder
         self._ready, self._leaving, self._last = False, False, False
         self._busy = True
         """Whether ranges are on their way, here or elsewhere."""
         self._next_death = math.inf
-        self._given: dict[int, float] = {}
-        self._aborted: set[int] = set()
         self._complaints: dict[str, str] = {}
         self._map_id = ""
         self._begin()
@@ -183,14 +143,14 @@ class Coordinator:
     # One life of a member.
 
     def _begin(self) -> None:
-        id = self._random.id().replace("-", "")[:ID_LENGTH]
+        id = new_id(self._random)
         clock, boottime = self._clock, self._boottime
         self._member = GroupMember(self._leases, self.group.name, id, self._holder, clock, boottime)
         last_change = LastRenewal(clock, boottime, SEEN_SECONDS)
         self._observer = GroupObserver(self._leases, self.group.name, last_change)
-        self._patience = self._random.uniform(*RENEW_AFTER_SECONDS)
+        self._writer = GroupWriter(self._leases, self.group, self._observer, clock, self._random)
+        self._moves = RangeMoves(self.owned, self._work, self._metrics, id, self.group.grace)
         self._map_id = ""
-        self._given, self._aborted = {}, set()
         self._was_open = False
         self._wake, self._renew = asyncio.Event(), asyncio.Event()
         renewal = self._member.renewal
@@ -219,7 +179,7 @@ class Coordinator:
                 f"member {self.id} of {self.group.name} is lost, and these do not end: "
                 f"{', '.join(keys) or 'writes'}"
             ) from None
-        self._work.evict(lost)
+        self._moves.evict(lost)
         with suppress(QuintantError, TimeoutError):
             await bounded(self._member.end(), CALL_SECONDS)
 
@@ -240,7 +200,7 @@ class Coordinator:
         """What was refused while the fence was closed need not wait until it is due again."""
         is_open = self.owned.is_open()
         if is_open and not self._was_open:
-            self._work.held(frozenset(self.owned.within((RangeState.HELD,))))
+            self._moves.look_again()
         self._was_open = is_open
 
     async def _attempt(self, work: Awaitable[None], what: str) -> None:
@@ -269,9 +229,11 @@ class Coordinator:
         observed = await self._observer.observe(self.id)
         self._check_map(observed)
         group = observed.group
+        self._note_without_map(group.state)
         match group.state:
             case GroupState.ABSENT if self._ready and not self._leaving:
-                await self._found(observed)
+                await self._writer.found(observed.group)
+                self._busy = True
             case GroupState.UNREADABLE:
                 raise ConfigError(
                     f"the shard map in Lease {self.group.name} cannot be read",
@@ -297,37 +259,25 @@ class Coordinator:
             self._map_id = id
             self._renew.set()
 
-    async def _found(self, observed: Observed) -> None:
-        """Put a map in place where there is none."""
-        id = self._random.id().replace("-", "")[:ID_LENGTH]
-        empty = ShardMap(self.group.layout, self.group.ranges, id=id)
-        shards = first_map(observed.group, empty)
-        spec = group_spec(self._clock.now())
-        wanted = group_lease(self.group.name, self._leases.namespace, shards, spec)
-        lease, began = observed.group.lease, self._observer.last_change.moment()
-        stored = await (
-            self._leases.create(wanted) if lease is None else self._leases.patch(lease, wanted)
-        )
-        self._observer.note_group(stored, began, written=True)
-        log.info("founded shards", group=self.group.name, ranges=self.group.ranges)
-        self._busy = True
-
     async def _follow(self, observed: Observed, tasks: asyncio.TaskGroup) -> None:
         shards, lease = observed.group.shards, observed.group.lease
         assert shards is not None, "there is a map"
         assert lease is not None, "there is a map"
-        self._take_note(shards, tasks)
+        if taken := self._moves.note(self._mine(shards)):
+            tasks.create_task(self._moves.fill(taken))
         view = self._view(observed)
         planned = plan(view)
-        self._next_death = next_death(view)
-        self._work.divide(max(1, len(counted_members(view))))
-        self._give(planned, observed.now)
-        self._drain(observed.now)
-        await self._swap(shards, lease, planned)
+        self._note(view)
+        self._moves.give(planned.give)
+        self._moves.drain()
+        if await self._writer.swap(lease, shards, self._wanted(shards, planned, version_of(lease))):
+            self._wake.set()
         for name in planned.bury:
-            await self._bury(observed.leases[name], name)
+            if await self._writer.bury(observed.leases[name], name):
+                self._metrics.buried()
+                self._wake.set()
         for name in planned.forget:
-            await self._forget(observed.leases[name])
+            await self._writer.forget(observed.leases[name])
         others = [m for m in observed.members if m.present and not m.ended]
         self._last = not others and not shards.held
         unsettled = set(self.owned.states.values()) - {RangeState.HELD}
@@ -335,47 +285,21 @@ class Coordinator:
             unsettled or shards.free() or any(m.leaving or not m.ready for m in others)
         )
 
-    def _take_note(self, shards: ShardMap, tasks: asyncio.TaskGroup) -> None:
-        """Bring the states of our ranges in line with the map."""
-        mine = shards.epochs(self.id) if shards.layout == self.group.layout else {}
-        taken: dict[int, int] = {}
-        released: set[int] = set()
-        for number in {*mine, *self.owned.states}:
-            state, epoch = self.owned.state(number), mine.get(number)
-            if epoch is None:
-                if state is RangeState.RELEASING:
-                    self.owned.step(number, RangeEvent.RELEASED)
-                    released.add(number)
-                elif state is RangeState.TAKING:
-                    self.owned.step(number, RangeEvent.NOT_TAKEN)
-            elif state in (RangeState.FOREIGN, RangeState.TAKING):
-                self.owned.step(number, RangeEvent.TAKEN, epoch)
-                taken[number] = epoch
-            if state in OURS and state is not RangeState.RELEASING:
-                self._check_epoch(number, epoch)
-        if taken:
-            log.info("took ranges", member=self.id, ranges=range_names(taken))
-            tasks.create_task(self._fill(taken))
-        if released:
-            log.info("released ranges", member=self.id, ranges=range_names(released))
-            self._given = {n: at for n, at in self._given.items() if n not in released}
-            self._aborted -= released
-            self._work.evict(frozenset(released))
+    def _note_without_map(self, state: GroupState) -> None:
+        """Without a map nobody works, unless a leader does."""
+        if state is not GroupState.OURS:
+            ranges = 0 if state is GroupState.FOREIGN else self.group.ranges + 1
+            self._metrics.seen(members=0, unserved=ranges)
 
-    def _check_epoch(self, number: int, epoch: int | None) -> None:
-        if epoch != self.owned.epochs[number]:
-            raise MembershipLost(f"range {range_name(number)} was changed by others in the map")
+    def _mine(self, shards: ShardMap) -> dict[int, int]:
+        return shards.epochs(self.id) if shards.layout == self.group.layout else {}
 
-    async def _fill(self, taken: Mapping[int, int]) -> None:
-        await self._work.fill()
-        held = {
-            number
-            for number, epoch in taken.items()
-            if self.owned.epochs.get(number) == epoch
-            and self.owned.state(number) is RangeState.FILLING
-            and self.owned.step(number, RangeEvent.FILLED) is RangeState.HELD
-        }
-        self._work.held(frozenset(held))
+    def _note(self, view: GroupView) -> None:
+        """What follows from how the group looks, beside the plan."""
+        members = len(counted_members(view))
+        self._next_death = next_death(view)
+        self._work.divide(max(1, members))
+        self._metrics.seen(members, len(unserved(view)))
 
     def _view(self, observed: Observed) -> GroupView:
         me = MemberView(
@@ -396,70 +320,20 @@ class Coordinator:
             order=order,
         )
 
-    def _give(self, planned: Plan, now: float) -> None:
-        for number in planned.give:
-            self.owned.step(number, RangeEvent.GIVE)
-            self._given[number] = now
-
-    def _drain(self, now: float) -> None:
-        for number in self.owned.within((RangeState.DRAINING,)):
-            if self.owned.is_drained(number):
-                self.owned.step(number, RangeEvent.DRAINED)
-            elif now - self._given.get(number, now) > self.group.grace:
-                self._insist(number)
-
-    def _insist(self, number: int) -> None:
-        """End what a range's grace was not enough for."""
-        self.owned.abort([number])
-        if number not in self._aborted:
-            keys = self.owned.under_way(number)
-            log.warning("range is not given yet", range=range_name(number), under_way=keys)
-        self._aborted.add(number)
-
-    async def _swap(self, shards: ShardMap, lease: Lease, planned: Plan) -> None:
-        """Write the map that we want, on top of the version that was read; or only renew it."""
+    def _wanted(self, shards: ShardMap, planned: Plan, version: int) -> ShardMap:
+        """The map that we want on top of a version; what we ask for is noted."""
         wanted = shards.released(self.owned.within((RangeState.RELEASING,)), self.id)
         if planned.swap:
             wanted = replace(wanted, layout=self.group.layout, ranges=self.group.ranges, held={})
         take = [n for n in planned.take if self.owned.state(n) is RangeState.FOREIGN]
-        if take:
-            wanted = wanted.taken(take, self.id, version_of(lease))
-            wanted = replace(wanted, proven=True)
-            for number in take:
-                self.owned.step(number, RangeEvent.TAKE)
-        spec = group_spec(self._clock.now())
-        if wanted != shards:
-            change = group_lease(self.group.name, self._leases.namespace, wanted, spec)
-        elif self._observer.last_change.age() > self._patience:
-            change = Lease(spec=spec)
-        else:
-            return
-        began = self._observer.last_change.moment()
-        self._patience = self._random.uniform(*RENEW_AFTER_SECONDS)
-        stored = await self._leases.patch(lease, change)
-        self._observer.note_group(stored, began, written=True)
-        if wanted != shards:
-            self._wake.set()
-
-    async def _bury(self, lease: Lease, name: str) -> None:
-        """Empty the Lease of a member that is silent, on top of the version that was silent."""
-        with suppress(Conflict):  # it lives, or another member was faster
-            await self._leases.patch(lease, Lease(spec=LeaseSpec(holder_identity="")))
-            log.warning("buried a member", member=name, group=self.group.name)
-            self._wake.set()
-
-    async def _forget(self, lease: Lease) -> None:
-        with suppress(Conflict):
-            await self._leases.delete(lease)
+        for number in take:
+            self.owned.step(number, RangeEvent.TAKE)
+        return replace(wanted.taken(take, self.id, version), proven=True) if take else wanted
 
     async def _end(self) -> None:
         await self._member.end()
-        if not self._last:
-            return
-        found = await self._leases.read(self.group.name)
-        if found is not None and found.spec.holder_identity == HOLDER:
-            change = Lease(metadata=ObjectMeta(), spec=LeaseSpec(holder_identity=""))
-            await self._leases.patch(found, change)
+        if self._last:
+            await self._writer.leave()
 
 
 async def _wait(seconds: float, *events: asyncio.Event) -> None:

@@ -26,6 +26,17 @@ SEEN_SECONDS = 30.0
 MAP = "quintant.dev/shard-map"
 
 
+class ShardGroup(Struct, frozen=True):
+    """Which group a process belongs to."""
+
+    name: str
+    layout: str
+    """The digest of its layout."""
+    ranges: int
+    grace: float
+    """Seconds that reconciles get to end before they are cancelled."""
+
+
 class GroupState(Enum):
     """What the group's Lease is to a member."""
 

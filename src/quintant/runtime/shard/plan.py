@@ -151,6 +151,13 @@ def available(view: GroupView) -> list[int]:
     return [n for n in view.shards.numbers if n not in held or held[n].member in over]
 
 
+def unserved(view: GroupView) -> list[int]:
+    """The ranges that no living member holds, whether they may be taken yet or not."""
+    dead = {m.name for m in view.members if m.ended or is_dead(m, view)}
+    held = view.shards.held
+    return [n for n in view.shards.numbers if n not in held or held[n].member in dead]
+
+
 def _is_fit(member: MemberView, view: GroupView) -> bool:
     return (
         member.present

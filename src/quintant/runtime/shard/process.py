@@ -26,12 +26,14 @@ from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.leader.elector import replica_identity
 from quintant.runtime.leader.lease_client import LeaseClient
-from quintant.runtime.shard.coordinator import Coordinator, ShardGroup
+from quintant.runtime.shard.coordinator import Coordinator
 from quintant.runtime.shard.fill import fill_caches
+from quintant.runtime.shard.group_lease import ShardGroup
 from quintant.runtime.shard.layout import LEADER, by_key, make_layout, shard_key_name
 from quintant.runtime.shard.owned_ranges import OwnedRanges, ShardedController
 from quintant.runtime.shard.range_states import RangeState
 from quintant.runtime.shard.sent_writes import SentWrites
+from quintant.runtime.shard.shard_metrics import ShardMetrics
 
 LONGEST_NAME = 50
 """Of a manager: with a member's name behind it, it is a label and the name of a Lease."""
@@ -108,7 +110,8 @@ class ShardedProcess:
     ) -> None:
         controllers = sharded_controllers(declarations)
         self.owned = OwnedRanges(settings.ranges, controllers)
-        self.transport = SentWrites(machine.transport, self.owned)
+        self.metrics = ShardMetrics(self.owned)
+        self.transport = SentWrites(machine.transport, self.owned, self.metrics.refused)
         """Below retries: it knows which writes have left."""
         self._leases = LeaseClient(Rest(machine.transport), settings.namespace)
         self._machine = machine
@@ -138,6 +141,7 @@ class ShardedProcess:
             self._group,
             self.owned,
             work,
+            self.metrics,
             clock=machine.clock,
             boottime=machine.boottime,
             random=machine.random,

@@ -6,6 +6,7 @@ its writes can still be carried out; the audit log shows range and epoch in the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from msgspec import Struct
@@ -24,6 +25,8 @@ class SentWrites(Struct, frozen=True):
 
     inner: Transport
     owned: OwnedRanges
+    refused: Callable[[], None]
+    """Counts a write that never left."""
 
     async def request(self, call: ApiRequest) -> ApiResponse:
         key = FENCE_KEY.get() if call.fence is not None else None
@@ -39,6 +42,7 @@ class SentWrites(Struct, frozen=True):
             answered = True
         except (NotLeader, ConfigError):
             answered = True  # it was refused here, and never left
+            self.refused()
             raise
         finally:
             self.owned.sent(key.range, answered=answered)

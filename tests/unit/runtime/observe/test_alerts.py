@@ -28,21 +28,21 @@ def test_alerts_of_ours_lead_to_their_sections() -> None:
 
 
 @pytest.mark.parametrize(
-    ("elects", "webhooks", "present", "absent"),
+    ("has", "present", "absent"),
     [
-        (True, False, "OperatorWithoutLeader", "OperatorWebhookErrors"),
-        (False, True, "OperatorWebhookErrors", "OperatorWithoutLeader"),
+        ("elects", "OperatorWithoutLeader", "OperatorWebhookErrors"),
+        ("webhooks", "OperatorWebhookErrors", "ShardsUneven"),
+        ("shards", "ShardRangesUnserved", "OperatorWithoutLeader"),
     ],
 )
-def test_a_manager_is_asked_for_what_it_has(
-    elects: bool, webhooks: bool, present: str, absent: str
-) -> None:
-    names = {each.name for each in manager_alerts("shop", elects=elects, webhooks=webhooks)}
+def test_a_manager_is_asked_for_what_it_has(has: str, present: str, absent: str) -> None:
+    asked = {each: each == has for each in ("elects", "webhooks", "shards")}
+    names = {each.name for each in manager_alerts("shop", **asked)}
     assert present in names
     assert absent not in names
 
 
 def test_every_rule_of_a_manager_selects_its_own_series() -> None:
-    [group] = rule_groups("shop", manager_alerts("shop", elects=True, webhooks=True))
+    [group] = rule_groups("shop", manager_alerts("shop", elects=True, webhooks=True, shards=True))
     assert group["name"] == "shop"
     assert all('job="shop"' in rule["expr"] for rule in group["rules"])

@@ -13,12 +13,13 @@ from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock, Random, monotonic
 from quintant.core.object import Request
 from quintant.runtime.leader.lease_client import LeaseClient
-from quintant.runtime.shard.coordinator import Coordinator, ShardGroup
-from quintant.runtime.shard.group_lease import MAP
+from quintant.runtime.shard.coordinator import Coordinator
+from quintant.runtime.shard.group_lease import MAP, ShardGroup
 from quintant.runtime.shard.layout import LEADER, by_key
 from quintant.runtime.shard.owned_ranges import OwnedRanges, ShardedController
 from quintant.runtime.shard.range_states import RangeState
 from quintant.runtime.shard.shard_map import ShardMap, decode_map
+from quintant.runtime.shard.shard_metrics import ShardMetrics
 from quintant.testing.faults.transport import FaultTransport
 from quintant.testing.loop import advance, settle
 
@@ -55,15 +56,18 @@ class UnderWay:
     """A key that is worked on until it ends, whatever it is told."""
 
     def __init__(self, owned: OwnedRanges, key: Request) -> None:
-        self.key, self.cancelled, self._owned = key, False, owned
+        self.key, self._told, self._owned = key, False, owned
         self._fence_key = owned.of("ship").begin(key, self._cancel)
 
     def end(self) -> None:
         assert self._fence_key is not None, "it was begun"
         self._owned.end(self._fence_key, self.key)
 
+    def was_cancelled(self) -> bool:
+        return self._told
+
     def _cancel(self) -> None:
-        self.cancelled = True
+        self._told = True
 
 
 class Member:
@@ -72,11 +76,13 @@ class Member:
     def __init__(self, server: Transport, seed: int, layout: str = "x") -> None:
         self.faults, self.work = FaultTransport(server), Work()
         self.owned = OwnedRanges(RANGES, [ShardedController("ship", by_key)])
+        self.metrics = ShardMetrics(self.owned)
         self.coordinator = Coordinator(
             LeaseClient(Rest(self.faults), "default"),
             ShardGroup(GROUP, layout, RANGES, GRACE),
             self.owned,
             self.work,
+            self.metrics,
             clock=LoopClock(),
             boottime=monotonic,
             random=Random(seed),

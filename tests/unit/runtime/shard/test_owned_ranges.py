@@ -180,7 +180,7 @@ class Server:
 
 
 def through(owned: OwnedRanges, server: Server) -> SentWrites:
-    return SentWrites(InProcessTransport(server), owned)
+    return SentWrites(InProcessTransport(server), owned, lambda: None)
 
 
 async def written(owned: OwnedRanges, transport: SentWrites) -> None:
