@@ -51,6 +51,7 @@ COMMANDS = {
     "operator": "Run one of Quintant's own operators until Ctrl-C.",
     "restore": "Have a running cluster return to a snapshot.",
     "run": "Run the controllers of a module or file until Ctrl-C.",
+    "shards": "Show which replica of a sharded program works on what.",
     "snapshot": "Keep everything that is in a running cluster, under a name.",
     "snapshots": "List the snapshots that were kept.",
     "up": "Run an embedded cluster until Ctrl-C, or in the background.",
@@ -66,7 +67,7 @@ _ROOMS = {
     ),
     "crd": ("crd",),
     "envtest": ("envtest",),
-    "look": ("console", "describe", "get", "logs"),
+    "look": ("console", "describe", "get", "logs", "shards"),
     "operators": ("agent", "cosmos", "infra", "klight", "manifests", "operator", "run"),
     "testing": ("explore",),
 }
