@@ -60,22 +60,22 @@ def command(name: str, key: str | None, output: str, **way: Any) -> None:
     run_with_client(MANAGER, work, **way)
 
 
-def _show(found: GroupReport, output: str) -> None:
+def _show(group: GroupReport, output: str) -> None:
     if output == "json":
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2))
+        click.echo(msgspec.json.format(msgspec.json.encode(group), indent=2))
         return
-    heading, lines = members_table(found)
+    heading, lines = members_table(group)
     click.echo(laid_out(Rows(heading, tuple(tuple(map(shown, line)) for line in lines))))
-    click.echo(f"{found.ranges} ranges, and that of the leader, in layout {shown(found.layout)}")
-    for wait in found.waits:
+    click.echo(f"{group.ranges} ranges, and that of the leader, in layout {shown(group.layout)}")
+    for wait in group.waits:
         click.echo(f"- {shown(wait)}")
 
 
-def _show_key(found: list[KeyReport], output: str) -> None:
+def _show_key(keys: list[KeyReport], output: str) -> None:
     if output == "json":
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2))
+        click.echo(msgspec.json.format(msgspec.json.encode(keys), indent=2))
         return
-    lines = [(f.divided, f.range, shown(f.member) or "nobody", str(f.epoch or "-")) for f in found]
+    lines = [(p.divided, p.range, shown(p.member) or "nobody", str(p.epoch or "-")) for p in keys]
     click.echo(laid_out(Rows(("DIVIDED", "RANGE", "MEMBER", "EPOCH"), tuple(lines))))
 
 

@@ -93,10 +93,10 @@ def places(shards: ShardMap, key: Request) -> list[KeyReport]:
     return [KeyReport(way, range_name(n), holder.member, holder.epoch) for way, n, holder in held]
 
 
-def members_table(found: GroupReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def members_table(group: GroupReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """A heading, and a line for each member."""
     heading = ("MEMBER", "PROCESS", "STATE", "RANGES", "LEADER", "EPOCHS", "RENEWED", "LAYOUT")
-    return heading, [_line(member) for member in found.members]
+    return heading, [_line(member) for member in group.members]
 
 
 def _line(member: MemberReport) -> tuple[str, ...]:
