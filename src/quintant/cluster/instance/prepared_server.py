@@ -1,4 +1,4 @@
-"""preparedGenericAPIServer: a server that answers, and what is made around it.
+"""PrepareRun: a server that answers, and what is made around it.
 
 That is its node, its components and its snapshots.
 

@@ -1,4 +1,4 @@
-"""ProxyREST: pods/proxy, services/proxy and nodes/proxy: whom a request is for, and who answers.
+"""ProxyREST (pkg/registry/core): whom a request to a pod, Service or node is for, and who answers.
 
 A pod is reached by whoever runs it (`runtimes`), at the address that it gave to that very pod:
 whatever a status or Endpoints say, nothing else is dialled.

@@ -1,4 +1,4 @@
-"""net.Listener: the ports of the ingress controller: 80 and 443, or the nearest that can be had.
+"""CreateListener: the ports of the ingress controller: 80 and 443, or the nearest that can be had.
 
 Ports are mapped as those of services are (quintant.cluster.kubeproxy.ports), and nothing listens
 before there is an Ingress to serve.
