@@ -49,6 +49,7 @@ COMMANDS = {
     "manifests": "Print what kubectl apply needs to install a program.",
     "new": "Make a project with a controller that runs, in a new folder.",
     "operator": "Run one of Quintant's own operators until Ctrl-C.",
+    "preview": "Show what a version of an operator would do, without doing it.",
     "restore": "Have a running cluster return to a snapshot.",
     "run": "Run the controllers of a module or file until Ctrl-C.",
     "shards": "Show which replica of a sharded program works on what.",
@@ -68,7 +69,7 @@ _ROOMS = {
     "crd": ("crd",),
     "envtest": ("envtest",),
     "look": ("console", "describe", "get", "logs", "shards"),
-    "operators": ("agent", "cosmos", "infra", "klight", "manifests", "operator", "run"),
+    "operators": ("agent", "cosmos", "infra", "klight", "manifests", "operator", "preview", "run"),
     "testing": ("explore",),
 }
 """Commands whose modules share a folder."""

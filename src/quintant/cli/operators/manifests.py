@@ -13,6 +13,7 @@ from quintant.core import codec
 from quintant.core.yaml.dump import to_yaml
 from quintant.operators import OPERATORS, manager_of
 from quintant.operators.network_policy import agent_policy, operator_policy
+from quintant.preview.role import preview_rbac
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.manifests import RESTRICTED, DeploymentOptions, install_manifests
@@ -52,6 +53,11 @@ OPERATOR_REPLICAS = 2
     is_flag=True,
     help="Print a PodMonitor, a PrometheusRule and a Grafana dashboard, too.",
 )
+@click.option(
+    "--preview",
+    is_flag=True,
+    help="Print the role for quintant preview instead: it reads, and nothing else.",
+)
 def command(
     target: str,
     namespace: str,
@@ -59,6 +65,7 @@ def command(
     replicas: int | None,
     watched: tuple[str, ...],
     monitoring: bool,
+    preview: bool,
 ) -> None:
     """Print what kubectl apply needs to install a program.
 
@@ -69,6 +76,9 @@ def command(
     if watched:
         manager.configure(namespaces=watched)
     home, program = namespace or _DEFAULT, None
+    if preview:
+        click.echo(to_yaml(map(codec.to_plain, preview_rbac(manager, home))), nl=False)
+        return
     if image:
         manager.configure(leader_elect=True)
         home = namespace or f"{manager.name}-system"

@@ -1,0 +1,150 @@
+"""`quintant preview`: what a version of an operator would do to the cluster, before it is there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from quintant.cli.slow_progress import SlowProgress
+from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport
+from quintant.client.retry import with_retries
+from quintant.core.errors import ConfigError
+from quintant.extras import CLUSTER, require_extra
+from quintant.operators import OPERATORS, manager_of
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.manager.loading import load_manager
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.observe import logs
+
+if TYPE_CHECKING:  # the embedded server is loaded when there is something to preview
+    from quintant.preview.run import Preview, PreviewLimits
+
+FAILED = 1
+FAIL_ON = ("delete", "replace", "create", "update", "finding")
+STATUS = "status="
+OUTSIDE = {
+    "infra": "it makes and deletes machines at its clouds",
+    "klight": "it has peers join networks",
+}
+"""Operators that act on what no copy of a cluster can stand for."""
+
+
+@click.command("preview")
+@click.argument("target", metavar="OPERATOR_MODULE_OR_FILE")
+@click.option(
+    "--baseline", metavar="TARGET", help="Show only what is otherwise than with this one."
+)
+@click.option(
+    "--fail-on",
+    "words",
+    metavar="WORD,...",
+    default="",
+    help="End with 1 for: delete, replace, create, update, finding, status=CONDITION.",
+)
+@click.option(
+    "--for",
+    "seconds",
+    type=click.FloatRange(min=1),
+    default=60.0,
+    show_default=True,
+    help="Seconds after which it is over, if the operator does not rest before.",
+)
+@click.option("--namespace", "-n", "namespaces", multiple=True, help="Watch only this; repeatable.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to show it.",
+)
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="Instead of the usual places.")
+@click.option("--context", help="Instead of the kubeconfig's current context.")
+def command(
+    target: str,
+    baseline: str | None,
+    words: str,
+    seconds: float,
+    namespaces: tuple[str, ...],
+    output: str,
+    kubeconfig: Path | None,
+    context: str | None,
+) -> None:
+    """Show what a version of an operator would do, without doing it.
+
+    It reads the cluster of your kubeconfig and writes nothing there: what the operator writes is
+    carried out on a copy in this process. Calls to other systems are its own: they are made.
+    """
+    require_extra(CLUSTER, "quintant preview")
+    wanted = _fail_on(words)
+    managers = {each: _load(each, namespaces) for each in (target, baseline) if each}
+    logs.configure(level="error")
+    config = Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
+    from quintant.preview.report import as_json, as_text
+    from quintant.preview.run import PreviewLimits
+
+    found = asyncio.run(_previewed(managers, config, PreviewLimits(seconds)))
+    click.echo(as_json(found) if output == "json" else "\n".join(as_text(found)))
+    if met := sorted(wanted & found.words):
+        click.echo(f"it has {', '.join(met)}", err=True)
+        raise click.exceptions.Exit(FAILED)
+
+
+async def _previewed(
+    managers: Mapping[str, Manager], config: Config, limits: PreviewLimits
+) -> Preview:
+    """The preview of the first manager, beside that of the second if there is one."""
+    transport = HttpTransport(config)
+    environment = Environment(with_retries(transport), namespace=config.namespace)
+    try:
+        found = [
+            await _preview(target, manager, environment, limits)
+            for target, manager in managers.items()
+        ]
+    finally:
+        await transport.close()
+    return found[0] if len(found) == 1 else found[0].beside(found[1])
+
+
+async def _preview(
+    target: str, manager: Manager, environment: Environment, limits: PreviewLimits
+) -> Preview:
+    from quintant.preview.run import preview
+
+    progress = SlowProgress()
+
+    def say(writes: int) -> None:
+        progress.say(f"{target}: {writes} writes on the copy")
+
+    return await preview(manager, environment, limits, say)
+
+
+def _load(target: str, namespaces: tuple[str, ...]) -> Manager:
+    if why := OUTSIDE.get(target):
+        raise ConfigError(
+            f"cannot preview {target}",
+            because=f"{why}, and a preview would do so, too",
+            hint=f"quintant {target} --help shows what looks without acting",
+        )
+    if target in OPERATORS:
+        return manager_of(target, namespaces)
+    manager = load_manager(target)
+    if namespaces:
+        manager.configure(namespaces=namespaces)
+    return manager
+
+
+def _fail_on(text: str) -> set[str]:
+    words = {word.strip() for word in text.split(",") if word.strip()}
+    wrong = [word for word in words if word not in FAIL_ON and not word.startswith(STATUS)]
+    if wrong:
+        raise click.BadParameter(
+            f"{sorted(wrong)[0]!r} is none of {', '.join(FAIL_ON)}, status=CONDITION",
+            param_hint="--fail-on",
+        )
+    return words
