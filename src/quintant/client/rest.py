@@ -20,7 +20,13 @@ from quintant.client.transport import JSON, ApiRequest, ApiResponse, Transport
 from quintant.core import codec
 from quintant.core.clock import monotonic
 from quintant.core.codec import Page
-from quintant.core.errors import ConfigError, TransportError, from_reply
+from quintant.core.errors import (
+    ConfigError,
+    ObjectIdentity,
+    TransportError,
+    Undecodable,
+    from_reply,
+)
 from quintant.core.object import K, Object, Request
 from quintant.core.resource import Resource, resource_of
 
@@ -97,6 +103,21 @@ class Rest(Struct, frozen=True):
         headers = _PARTIAL_LIST if resource.metadata_only else _PLAIN
         reply = await self.send(ApiRequest("GET", resource.path(namespace), query, headers))
         return codec.decode_page(kind, reply.body)
+
+    async def newest_version(
+        self, kind: type[Object], namespace: str, query: Mapping[str, str]
+    ) -> str:
+        """The resource version that the server is at: a consistent read of one object's metadata.
+
+        What a server answers without a version is Undecodable.
+        """
+        path, short = resource_of(kind).path(namespace), {**query, "limit": "1"}
+        reply = await self.send(ApiRequest("GET", path, short, _PARTIAL_LIST))
+        version = codec.decode_page(kind, reply.body).metadata.resource_version
+        if not version:
+            identity = ObjectIdentity(f"{resource_of(kind).kind}List")
+            raise Undecodable(identity, "it has no resourceVersion")
+        return version
 
     def watch(
         self, kind: type[K], namespace: str, query: Mapping[str, str]

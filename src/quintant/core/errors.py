@@ -21,6 +21,7 @@
     │   └── DeadlineExceeded   the answer took too long; a write may have been applied
     ├── Undecodable            an object does not fit its type
     ├── NotWatched             a cached read of a kind that is not watched
+    ├── StaleCache             a cache is older than a reconcile may act on
     ├── NotLeader              a write after the lease ran out
     ├── LeadershipLost         the lease could not be kept; the process must exit
     └── Terminal               a reconciler's word that retrying is pointless
@@ -91,6 +92,21 @@ class NotWatched(QuintantError):
             f"no cache holds {kind}{suffix}: {advice}, or read it from the server with live=True"
         )
         self.kind, self.namespace = kind, namespace
+
+
+class StaleCache(QuintantError):
+    """A cache is older than a reconcile may act on; the reconcile is tried again later."""
+
+    def __init__(self, kind: str, behind: float | None, within: float) -> None:
+        age = "of unknown age" if behind is None else f"{behind:.0f} s behind the server"
+        super().__init__(
+            error_text(
+                f"the cache of {kind} is {age}",
+                because=f"this reconcile acts on views of the last {within:g} s only",
+                hint="see whether the API server answers, and /readyz?verbose of this process",
+            )
+        )
+        self.kind, self.behind, self.within = kind, behind, within
 
 
 class NotLeader(QuintantError):

@@ -11,7 +11,9 @@ from typing import Any
 from msgspec import Struct, field
 
 from quintant.client.token_bucket import check_rate
+from quintant.core.errors import ConfigError
 from quintant.core.options import Duration
+from quintant.runtime.cache.staleness import LEAST_SAMPLING_SECONDS
 from quintant.runtime.shard.layout import Shards
 from quintant.runtime.watch.timeouts import Timers
 
@@ -56,9 +58,19 @@ class Settings(Struct, frozen=True):
     sync_timeout: float | None = 120.0
     """Seconds within which every watched kind must have been read once; None waits for ever."""
 
+    staleness: float | None = None
+    """Seconds between two questions to the server how far it is, for each watched kind, from which
+    follows how far the caches are behind; None asks only where a controller is `.fresh(…)`."""
+
     def __post_init__(self) -> None:
         if self.rate is not None:
             check_rate(self.rate, self.burst)
+        if self.staleness is not None and not self.staleness >= LEAST_SAMPLING_SECONDS:
+            raise ConfigError(
+                f"staleness={self.staleness:g}",
+                because="the server is asked once in so many seconds, for each watched kind",
+                hint=f"ask every {LEAST_SAMPLING_SECONDS:g} s or less often, such as staleness=30",
+            )
 
 
 class ManagerOptions(Struct, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, replace
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.staleness import Staleness
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration, owner_uid
 from quintant.runtime.controller.reconcile import ControllerServices
@@ -143,7 +144,15 @@ async def _controller(
     clock, random = environment.clock, environment.random
     statuses = StatusWriter(client, random)
     services = ControllerServices(
-        caches, client, clock, random, Metrics(), notes, statuses, BlockingCalls()
+        caches,
+        client,
+        clock,
+        random,
+        Metrics(),
+        notes,
+        statuses,
+        BlockingCalls(),
+        Staleness(rest, environment.boottime, random),
     )
     controller = Controller(declared, services)
     for kind in kinds:

@@ -16,6 +16,7 @@ from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object, Request
 from quintant.runtime.cache.indexer import IndexFunction
+from quintant.runtime.cache.staleness import check_within
 from quintant.runtime.controller.async_functions import check_async
 from quintant.runtime.controller.declaration import (
     ByIndex,
@@ -148,6 +149,15 @@ class BaseBuilder:
         if seconds <= 0:
             raise ConfigError(f"timeout({limit})", because="it must be more than zero seconds")
         return self._with(timeout=seconds)
+
+    def fresh(self, *, within: float | timedelta) -> Self:
+        """Reconcile no key while a cache that this controller watches may be older than `within`.
+
+        Keys wait in the queue meanwhile. The server is asked at least twice within that time how
+        far it is. A kind in which nothing happens is known to be current when a bookmark comes,
+        once a minute: with less than 90 seconds, keys wait for that.
+        """
+        return self._with(fresh=check_within("fresh", within))
 
     def retry(
         self,

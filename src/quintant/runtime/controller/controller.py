@@ -32,6 +32,7 @@ from quintant.runtime.controller.blocking_keys import (
 )
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.event_handlers import connect_sources
+from quintant.runtime.controller.freshness import FreshnessGuard
 from quintant.runtime.controller.hot_loops import HotLoops
 from quintant.runtime.controller.ownership import KeyOwnership
 from quintant.runtime.controller.reconcile import ControllerServices, ReconcileHandler
@@ -122,12 +123,24 @@ class Controller(Generic[K]):
         self._events = connect_sources(
             declaration, services.caches, self.queue, self._limiter.forget, tracing
         )
+        informers = filter(None, (self._events.primary, *self._events.related))
+        self.views = services.staleness.views(informers)
+        """What its reconciles read, as old as it may be."""
+        within, held = declaration.fresh, services.metrics.stale_holds
+        self._freshness = (
+            FreshnessGuard(
+                self.name, self.views, within, services.staleness.boottime, held(self.name)
+            )
+            if within is not None
+            else None
+        )
         self._handler = ReconcileHandler(
             declaration,
             self._events.primary,
             self._events.orphans,
             services,
             tracing.noting(wake, "its finalizer") if tracing else wake,
+            self.views,
         )
         self.hot_loops = HotLoops(declaration.name)
         services.metrics.add_hot_loops(declaration.name, self.hot_loops)
@@ -248,8 +261,8 @@ class Controller(Generic[K]):
         assert task is not None, "workers are tasks"
         while (lease := await self.queue.get()) is not None:
             try:
-                held = self._blocking.blocks
-                if held and (wait := self._blocking.wait(lease.key, monotonic())):
+                guarded = self._freshness is not None or self._blocking.blocks
+                if guarded and (wait := self._wait(lease.key)):
                     self.queue.add(lease.key, after=wait, priority=lease.priority)
                 elif self._ownership is None:
                     await self._handle(task, lease)
@@ -259,6 +272,12 @@ class Controller(Generic[K]):
                 self.queue.done(lease.key)
             # A reconcile that awaits nothing must still let watches and timers have their turn.
             await TURN
+
+    def _wait(self, key: Request) -> float:
+        """Seconds that a key has to wait: it stops all others, or the caches are too old."""
+        if self._blocking.blocks and (wait := self._blocking.wait(key, monotonic())):
+            return wait
+        return self._freshness.wait() if self._freshness is not None else 0.0
 
     async def _handle_owned(
         self, ownership: KeyOwnership, task: asyncio.Task[Any], lease: WorkItem[Request]

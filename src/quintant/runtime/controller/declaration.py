@@ -114,6 +114,8 @@ class Declaration(Struct, Generic[K], frozen=True):
     """The only ones it controls objects in; empty is wherever its manager works."""
     shard_key: Callable[[Request], Request] | None = None
     """What stands for a key when ranges are divided among members; None: the key itself."""
+    fresh: float | None = None
+    """Seconds that the views it acts on may be behind at most; None: however old they are."""
     single: bool = False
     """Whether only one member of a sharded manager runs it."""
     on_released: Callable[[Request], None] | None = None

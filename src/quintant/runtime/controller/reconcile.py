@@ -12,6 +12,7 @@ from quintant.core.object import K, ObjectMeta, Request
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.informer import Informer, UndecodableObject
+from quintant.runtime.cache.staleness import ControllerViews, Staleness
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.orphans import OrphanSweep
 from quintant.runtime.controller.ownership import KeyOwnerships
@@ -49,6 +50,7 @@ class ControllerServices(Struct, frozen=True):
     recorder: Recorder
     statuses: StatusWriter
     blocking: BlockingCalls
+    staleness: Staleness
     tracer: Tracer | None = None
     ownerships: KeyOwnerships | None = None
     """Whose the keys are; None: all of them are this process's own."""
@@ -64,7 +66,10 @@ class ReconcileHandler(Generic[K]):
         orphans: OrphanSweep[K] | None,
         services: ControllerServices,
         wake: Callable[[Request], None],
+        views: ControllerViews,
     ) -> None:
+        self.views = views
+        """What its reconciles read, as old as it may be."""
         self._declared, self._primary, self._services = declared, primary, services
         self._orphans = orphans
         self._wake = wake
@@ -117,6 +122,7 @@ class ReconcileHandler(Generic[K]):
             services.recorder,
             services.statuses,
             services.blocking,
+            self.views,
         )
 
     async def _present(self, key: Request, obj: K, step: ReconcileStep) -> Result | None:
@@ -199,4 +205,5 @@ class ReconcileHandler(Generic[K]):
             services.recorder,
             services.statuses,
             services.blocking,
+            self.views,
         )

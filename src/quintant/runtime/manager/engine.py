@@ -27,6 +27,7 @@ from quintant.client.transport import Transport
 from quintant.core.clock import monotonic
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.staleness import Staleness, sampling_seconds
 from quintant.runtime.controller.async_functions import function_name
 from quintant.runtime.controller.blocking_keys import RunningReconcile
 from quintant.runtime.controller.controller import Controller
@@ -113,6 +114,11 @@ class Engine:
             metrics=self.metrics,
             instance=replica_identity(random),
         )
+        self.staleness = Staleness(rest, environment.boottime, random)
+        self._sampling = sampling_seconds(
+            settings.staleness, (declared.fresh for declared in declarations)
+        )
+        """How often the server is asked how far it is; None: never."""
         statuses = StatusWriter(self.client, random)
         self._blocking = BlockingCalls(settings.threads)
         services = ControllerServices(
@@ -124,11 +130,15 @@ class Engine:
             self.recorder,
             statuses,
             self._blocking,
+            self.staleness,
             environment.tracer,
             self._shards.owned if self._shards is not None else None,
         )
         self._runnables, self._kept = runnables, Runnables(self.client, random, self.metrics)
         self.controllers = [Controller(declared, services) for declared in declarations]
+        if self._sampling is not None:
+            for controller in self.controllers:
+                self.metrics.add_staleness(controller.name, controller.views)
         self.coordinator = (
             self._shards.coordinate(self.controllers, self.caches, self._bucket)
             if self._shards is not None
@@ -184,6 +194,8 @@ class Engine:
             spawn(informer.run())
         if self.environment.listen:
             spawn(self.watchdog.run())
+        if self._sampling is not None:
+            spawn(self.staleness.sample(self._sampling))
         tasks = _Tasks(spawn(self.recorder.run()))
         if self.elector is not None:
             tasks.elector = spawn(self.elector.run())
@@ -328,10 +340,18 @@ class Engine:
         if self.coordinator is not None:
             self.health.add_readiness_note("shards", self.coordinator.trouble)
         self.health.add_readiness_note("hot-loops", self._hot_loops)
+        if self._sampling is not None:
+            self.health.add_readiness_note("staleness", self._behind)
         if self._runnables:
             self.health.add_readiness_note("runnables", self._kept.failed)
         if self.webhooks is not None and self.environment.listen:
             self.health.add_readiness_check("webhooks", self.webhooks.certificates.trouble)
+
+    def _behind(self) -> str:
+        kinds: dict[str, float] = {}
+        for controller in self.controllers:
+            kinds |= controller.views.kinds
+        return ", ".join(f"{kind} {behind:.0f} s" for kind, behind in sorted(kinds.items()))
 
     def _hot_loops(self) -> str:
         now = monotonic()

@@ -62,6 +62,7 @@ class Manager(ProgramDeclarations):
         sync_timeout: float | None = 120.0,
         rate: float | None = None,
         burst: int = 10,
+        staleness: float | timedelta | None = None,
     ) -> None:
         """Name the program; every other setting has a default that suits production.
 
@@ -69,6 +70,7 @@ class Manager(ProgramDeclarations):
         `namespaces` restricts every watch, and the permissions needed, to those; empty means all.
         `sync_timeout` is how long the start waits for kinds that cannot be read, None for ever;
         `rate` holds requests to so many per second after a `burst`, and there is no limit without;
+        `staleness` is how often the server is asked, per kind, how far the cache is behind it;
         `threads` is how many blocking calls (`ctx.in_thread`) run at once.
         """
         if not name:
@@ -95,6 +97,7 @@ class Manager(ProgramDeclarations):
             sync_timeout=sync_timeout,
             rate=rate,
             burst=burst,
+            staleness=None if staleness is None else seconds_of(staleness),
         )
         self.parts: dict[str, Part] = {}
         self.webhooks = WebhookDeclarations(name)

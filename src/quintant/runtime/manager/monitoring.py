@@ -71,7 +71,14 @@ def _dashboard(manager: Manager, namespace: str) -> Plain:
 def _has(manager: Manager) -> dict[str, bool]:
     shards = manager.settings.shards is not None
     elects = manager.settings.leader_elect and not shards
-    return {"elects": elects, "webhooks": bool(manager.webhooks), "shards": shards}
+    fresh = any(declared.fresh is not None for declared in manager.declarations)
+    staleness = manager.settings.staleness is not None or fresh
+    return {
+        "elects": elects,
+        "webhooks": bool(manager.webhooks),
+        "shards": shards,
+        "staleness": staleness,
+    }
 
 
 def _meta(manager: Manager, namespace: str, name: str) -> Plain:

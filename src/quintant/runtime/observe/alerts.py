@@ -20,6 +20,9 @@ Severity = Literal["critical", "warning", "info"]
 BUSY_SHARE = 0.5
 """Seconds of reconciles in a second, below which it does not matter who does them."""
 
+STALE_SECONDS = 300
+"""A cache is behind by a bookmark and a sample at most, as a rule: a minute and a half."""
+
 RUNBOOKS = "docs/monitoring.md"
 """Where every alert of ours has a section of its name: what it means, and what to do."""
 
@@ -65,9 +68,13 @@ def with_runbook(*alerts: Alert) -> tuple[Alert, ...]:
     )  # fmt: skip
 
 
-def manager_alerts(job: str, *, elects: bool, webhooks: bool, shards: bool) -> tuple[Alert, ...]:
+def manager_alerts(
+    job: str, *, elects: bool, webhooks: bool, shards: bool, staleness: bool
+) -> tuple[Alert, ...]:
     """What is alarming about any manager; `job` is what Prometheus calls its scrapes."""
     found = [*_process(job), *_controllers(job), *_requests(job), *_watches(job)]
+    if staleness:
+        found += _staleness(job)
     if elects:
         found += _election(job)
     if shards:
@@ -157,6 +164,15 @@ def _watches(job: str) -> Iterator[Alert]:
     yield Alert(
         "OperatorUndecodableObjects", f"max {by} (quintant_undecodable_objects{own}) > 0",
         f"{{{{ $value }}}} objects of {label} do not fit their type.", 10,
+    )  # fmt: skip
+
+
+def _staleness(job: str) -> Iterator[Alert]:
+    behind = f'quintant_cache_staleness_seconds{{job="{job}"}}'
+    yield Alert(
+        "OperatorCacheStale", f"max by (controller, kind) ({behind}) > {STALE_SECONDS}",
+        "The cache of {{ $labels.kind }} that {{ $labels.controller }} acts on is "
+        "{{ $value }} s behind.", 5,
     )  # fmt: skip
 
 

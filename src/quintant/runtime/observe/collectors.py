@@ -47,6 +47,14 @@ class WatchView(Protocol):
         """Loop time at which the server last sent anything; 0 before the first time."""
 
 
+class StalenessView(Protocol):
+    """What a controller knows of its caches."""
+
+    @property
+    def kinds(self) -> Mapping[str, float]:
+        """Seconds that each kind is behind the server at most."""
+
+
 class HotLoopView(Protocol):
     """What a controller knows of keys without rest."""
 
@@ -113,6 +121,24 @@ class QueueCollector:
             longest.labels(name, name).set(queue.longest_running_seconds())
         for gauge in (depth, unfinished, longest):
             yield from gauge.collect()
+
+
+class StalenessCollector:
+    """How far the caches of each controller are behind, by kind."""
+
+    def __init__(self) -> None:
+        self._controllers: dict[str, StalenessView] = {}
+
+    def add(self, name: str, views: StalenessView) -> None:
+        self._controllers[name] = views
+
+    def collect(self) -> Iterator[Metric]:
+        text = "Seconds that the cache is behind the API server, at most."
+        gauge = Gauge("quintant_cache_staleness_seconds", text, ("controller", "kind"))
+        for name, views in self._controllers.items():
+            for kind, behind in views.kinds.items():
+                gauge.labels(name, kind).set(behind)
+        yield from gauge.collect()
 
 
 class WatchCollector:

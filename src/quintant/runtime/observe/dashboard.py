@@ -90,10 +90,26 @@ def metric_panel(metric: AnyMetric, job: str) -> Panel:
     return Panel(metric.name, queries, unit, metric.documentation)
 
 
-def manager_rows(job: str, *, elects: bool, webhooks: bool, shards: bool) -> list[Row]:
+def manager_rows(
+    job: str, *, elects: bool, webhooks: bool, shards: bool, staleness: bool
+) -> list[Row]:
     """What there is to see of any manager."""
     rows = [_controllers(job), _requests(job), _caches(job), _process(job, elects)]
+    rows += [_staleness(job)] * staleness
     return [*rows, *[_shards(job)] * shards, *[_webhooks(job)] * webhooks]
+
+
+def _staleness(job: str) -> Row:
+    own, by = f'{{job="{job}"}}', "by (controller, kind)"
+    behind = f"max {by} (quintant_cache_staleness_seconds{own})"
+    held = f"sum by (controller) (rate(quintant_stale_holds_total{own}{_RATE}))"
+    return Row(
+        "Staleness",
+        (
+            Panel("Caches behind the server", (Query(behind, "{{controller}} {{kind}}"),), "s"),
+            Panel("Keys put back", (Query(held, "{{controller}}"),), _OPS),
+        ),
+    )
 
 
 def _controllers(job: str) -> Row:

@@ -143,6 +143,11 @@ class MetricFamilies:
         self.restarts = self._counter(
             name + "watch_restarts_total", "Watches opened again.", "kind", "reason"
         )
+        self.stale_holds = self._counter(
+            name + "stale_holds_total",
+            "Keys that were put back, for a cache was too old to act on.",
+            "controller",
+        )
         self.overlay_hits = self._counter(
             name + "overlay_hits_total", "Cached reads answered by our own newer write."
         ).labels()

@@ -22,6 +22,8 @@ from quintant.runtime.observe.collectors import (
     HotLoopView,
     QueueCollector,
     QueueView,
+    StalenessCollector,
+    StalenessView,
     WatchCollector,
     WatchView,
 )
@@ -48,6 +50,7 @@ class Metrics:
         self._families = MetricFamilies()
         self._queues, self._watches = QueueCollector(), WatchCollector()
         self._hot_loops, self._blocked = HotLoopCollector(), BlockedCleanupCollector()
+        self._staleness = StalenessCollector()
 
         self.certificate_read = self._families.certificates.inc
         self.certificate_failed = self._families.certificate_errors.inc
@@ -58,7 +61,7 @@ class Metrics:
     @cached_property
     def registry(self) -> Registry:
         """What is served; made when first asked for, since most managers of a cluster never are."""
-        ours = self._queues, self._watches, self._hot_loops, self._blocked
+        ours = self._queues, self._watches, self._staleness, self._hot_loops, self._blocked
         return Registry((ProcessCollector(), *self._families.all, *ours))
 
     def controller(self, name: str, workers: int = 1) -> ControllerMetrics:
@@ -84,6 +87,14 @@ class Metrics:
     def add_blocked_cleanups(self, name: str, blocked: Sized) -> None:
         """Ask a controller on every scrape how many objects it holds and cannot clean up."""
         self._blocked.add(name, blocked)
+
+    def stale_holds(self, controller: str) -> Callable[[], None]:
+        """Declare a controller that acts on recent views only; what is returned counts a hold."""
+        return self._families.stale_holds.labels(controller).inc
+
+    def add_staleness(self, controller: str, views: StalenessView) -> None:
+        """Ask a controller on every scrape how far its caches are behind."""
+        self._staleness.add(controller, views)
 
     def add_informer(self, informer: WatchView) -> None:
         """Declare a watched kind, and ask its informer for its state on every scrape."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
@@ -10,13 +11,14 @@ from msgspec import Struct
 from quintant.api.events import EventType, PlannedEvent
 from quintant.api.meta import ObjectReference
 from quintant.client.fence import FENCE_KEY
-from quintant.core.clock import Clock, Random
+from quintant.core.clock import Clock, Random, seconds_of
 from quintant.core.errors import Conflict, Status, Terminal
 from quintant.core.object import Custom, K, Object, Request, S, St
 from quintant.core.owner import owner_name_of, owner_of, owner_uid_of
 from quintant.runtime.apply.control import NAME_TAKEN, check_owner
 from quintant.runtime.apply.diff import ChildConflict
 from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.staleness import ControllerViews, check_within
 from quintant.runtime.observe.logs import Logger
 from quintant.runtime.reconcile.blocking_calls import BlockingCalls
 from quintant.runtime.reconcile.conclusion import Conclusion
@@ -25,6 +27,9 @@ from quintant.runtime.reconcile.status_writer import StatusWriter
 
 OWNER_INDEX = "quintant/controller-uid"
 """The index, kept for every owned kind, of children by their controller's uid."""
+
+# How long a reconcile waits for caches that are behind: a worker is held meanwhile.
+WAIT_SECONDS = 10.0
 
 K_co = TypeVar("K_co", bound=Object, covariant=True)
 K_contra = TypeVar("K_contra", bound=Object, contravariant=True)
@@ -74,6 +79,7 @@ class Context(Struct, Generic[K_co], frozen=True):
     recorder: Recorder
     statuses: StatusWriter
     blocking: BlockingCalls
+    views: ControllerViews
 
     @property
     def epoch(self) -> int:
@@ -88,6 +94,21 @@ class Context(Struct, Generic[K_co], frozen=True):
         A thread cannot be cancelled: a reconcile that runs out of time ends when the call does.
         """
         return await self.blocking.run(function, *args, **kwargs)
+
+    async def fresh(
+        self, within: float | timedelta, *, wait: float | timedelta = WAIT_SECONDS
+    ) -> None:
+        """Wait until every cache of this controller is surely no older than `within`.
+
+        StaleCache if one still is after `wait` seconds, and Conflict if this object has changed
+        meanwhile: either way the reconcile comes again. The server is asked how far it is.
+        """
+        caches, key = self.client.caches, self.obj.key
+        before = caches.find_anywhere(type(self.obj), key) if caches is not None else None
+        await self.views.wait_within(check_within("fresh", within), seconds_of(wait))
+        if caches is not None and caches.find_anywhere(type(self.obj), key) is not before:
+            message = f"{key} has changed while its caches caught up"
+            raise Conflict(Status(code=409, reason="Conflict", message=message))
 
     async def apply(self, child: Obj, *, force: bool = True, adopt: bool = False) -> Obj:
         """Make the server's object agree with every field set here.
@@ -202,6 +223,7 @@ class KeyContext(Struct, frozen=True):
     recorder: Recorder
     statuses: StatusWriter
     blocking: BlockingCalls
+    views: ControllerViews
 
     @property
     def epoch(self) -> int:
@@ -213,6 +235,12 @@ class KeyContext(Struct, frozen=True):
     async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function that blocks in a thread, as `Context.in_thread` does."""
         return await self.blocking.run(function, *args, **kwargs)
+
+    async def fresh(
+        self, within: float | timedelta, *, wait: float | timedelta = WAIT_SECONDS
+    ) -> None:
+        """Wait until every cache of this controller is no older, as `Context.fresh` does."""
+        await self.views.wait_within(check_within("fresh", within), seconds_of(wait))
 
     async def conclude(self, obj: Custom[Any, St], conclusion: Conclusion[St]) -> Result | None:
         """End what a reconcile does about one object, as `Context.conclude` does.

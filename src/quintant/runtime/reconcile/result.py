@@ -22,6 +22,7 @@ from quintant.core.errors import (
     NotFound,
     NotLeader,
     ServerError,
+    StaleCache,
     Terminal,
     TooManyRequests,
     TransportError,
@@ -120,7 +121,7 @@ def _judge(error: BaseException, about: Request, kind: Resource | None) -> Recon
             return ReconcileOutcome.CONFLICT
         case NotFound() if kind is not None and _names(error, about, kind):
             return ReconcileOutcome.CONFLICT
-        case TransportError() | TooManyRequests() | NotLeader() | ServerError():
+        case TransportError() | TooManyRequests() | NotLeader() | ServerError() | StaleCache():
             return ReconcileOutcome.UNAVAILABLE
         case ReconcileTimeout():
             return ReconcileOutcome.TIMEOUT

@@ -7,12 +7,13 @@ from typing import Literal, Protocol
 
 from quintant.runtime.watch.watch_states import WatchOutcome
 
-RestartReason = Literal["timeout", "idle", "410", "error", "eof"]
+RestartReason = Literal["timeout", "idle", "410", "error", "eof", "outdated"]
 REASONS: Mapping[WatchOutcome, RestartReason] = {
     WatchOutcome.ENDED: "timeout",
     WatchOutcome.IDLE: "idle",
     WatchOutcome.EXPIRED: "410",
     WatchOutcome.SHORT: "eof",
+    WatchOutcome.OUTDATED: "outdated",
 }
 
 

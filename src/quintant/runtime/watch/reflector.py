@@ -31,9 +31,12 @@ from quintant.runtime.watch.timeouts import Timers
 from quintant.runtime.watch.watch_errors import classify_watch_error, explain_watch_error
 from quintant.runtime.watch.watch_events import UndecodableEvent
 from quintant.runtime.watch.watch_states import WatchOutcome, WatchPause, WatchPhase, WatchPosition
-from quintant.runtime.watch.watch_stream import BookmarkRhythm, WatchStream
+from quintant.runtime.watch.watch_stream import BookmarkRhythm, VersionMark, WatchStream
 
 log = get_logger()
+
+# Ends of a stream that are as it should be, or that heal by themselves.
+_QUIETLY = (WatchOutcome.ENDED, WatchOutcome.IDLE, WatchOutcome.OUTDATED, WatchOutcome.REFUSED)
 
 
 class Reflector(Generic[K]):
@@ -59,6 +62,7 @@ class Reflector(Generic[K]):
         )
         self._position = WatchPosition()
         self._run: WatchStream[K] | None = None
+        self._bookmark: VersionMark | None = None
         self._answered_at = 0.0
         self._patience = 0.0
         self._failing_since: float | None = None
@@ -82,6 +86,16 @@ class Reflector(Generic[K]):
     def version(self) -> str:
         """Everything up to this resource version is with the sink; empty if that is unknown."""
         return (self._run.version if self._run is not None else "") or self._position.version
+
+    @property
+    def bookmark(self) -> VersionMark | None:
+        """The last version up to which the server said that nothing is missing, and when."""
+        return (self._run.bookmark if self._run is not None else None) or self._bookmark
+
+    def read_again(self) -> None:
+        """Read the whole state again, where a stream is open that has it and does not keep up."""
+        if self._run is not None:
+            self._run.end_outdated()
 
     @property
     def failing_since(self) -> float | None:
@@ -129,6 +143,7 @@ class Reflector(Generic[K]):
                 return await run.read(chunks)
         finally:
             self._answered_at = run.alive_at or self._answered_at
+            self._bookmark = run.bookmark or self._bookmark
             if run.version:
                 self._reached(run.version)
 
@@ -146,7 +161,7 @@ class Reflector(Generic[K]):
 
     async def _list(self) -> WatchOutcome:
         state: InitialState[K] = InitialState()
-        version = self._position.version
+        version, asked_at = self._position.version, monotonic()
         more: dict[str, str] | None = (
             {"resourceVersion": version, "resourceVersionMatch": "NotOlderThan"} if version else {}
         )
@@ -155,6 +170,7 @@ class Reflector(Generic[K]):
         if not state.version:
             raise Undecodable(_list_identity(self.scope), "it has no resourceVersion")
         self._sink.replace(self.scope.namespace, state)
+        self._bookmark = VersionMark(asked_at, state.version)
         self._reached(state.version)
         return WatchOutcome.DONE
 
@@ -201,7 +217,7 @@ class Reflector(Generic[K]):
         expected = self._sink.report_restart(outcome)
         if outcome is WatchOutcome.SHORT:
             self.last_failure = "the stream ended at once"
-        if outcome in (WatchOutcome.ENDED, WatchOutcome.IDLE, WatchOutcome.REFUSED):
+        if outcome in _QUIETLY:
             log.debug("watch ended", kind=str(self.scope), reason=outcome.value)
         elif expected:
             self._tell_missing()

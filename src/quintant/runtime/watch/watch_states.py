@@ -5,7 +5,7 @@
         └── refused, or no end within the time ───────┘
 
     WATCHING   ended, idle, no connection, throttled: the same watch again
-               expired: the state anew, not older than the version last seen
+               expired, outdated: the state anew, not older than the version last seen
     the others expired: the state anew, whatever its version
     expired    at once, for the server lives; with a pause if it goes on
 
@@ -50,6 +50,8 @@ class WatchOutcome(Enum):
     """The stream ended before it was of use: something in between is broken."""
     IDLE = "idle"
     """Nothing came for longer than the idle limit: the connection is dead."""
+    OUTDATED = "outdated"
+    """The server is ahead of the stream for long, which brought neither changes nor a bookmark."""
     EXPIRED = "410"
     """The version is no longer in the server's history, or ahead of it."""
     REFUSED = "refused"
@@ -114,6 +116,8 @@ def next_step(at: WatchPosition, outcome: WatchOutcome, now: float) -> WatchStep
             return WatchStep(_anew(replace(calm, streaming=False)))
         case WatchOutcome.ENDED | WatchOutcome.IDLE:
             return WatchStep(calm)
+        case WatchOutcome.OUTDATED:
+            return WatchStep(_anew(calm))
         case WatchOutcome.FORBIDDEN:
             return WatchStep(calm, WatchPause.LONGEST)
         case WatchOutcome.MISSING:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Generic
 
 import msgspec
@@ -55,6 +56,13 @@ class BookmarkRhythm(Struct):
         return self.timers.idle(life, self.gap)
 
 
+class VersionMark(Struct, frozen=True):
+    """The server was at this version at this moment, or later."""
+
+    at: float
+    version: str
+
+
 class WatchStream(Generic[K]):
     """What one stream has brought so far."""
 
@@ -77,6 +85,9 @@ class WatchStream(Generic[K]):
         self.alive_at = 0.0
         """Loop time of the last byte received; 0 before the first."""
         self.events = 0
+        self.bookmark: VersionMark | None = None
+        """What the last bookmark said, and when; the initial state is as old as its request."""
+        self._asked_at, self._limit, self._outdated = monotonic(), asyncio.timeout(None), False
         self._scope, self._sink, self._rhythm, self._life = scope, sink, rhythm, life
         self._managed = managed
         self._state: InitialState[K] = InitialState()
@@ -92,7 +103,7 @@ class WatchStream(Generic[K]):
         """Report everything up to the stream's end, and say how it ended."""
         self._opened = monotonic()
         try:
-            async with asyncio.timeout(None) as limit:
+            async with self._limit as limit:
                 with (
                     SilenceTimer(limit, self._due) as self._alarm,
                     ProgressWarning(str(self._scope), self._waiting),
@@ -101,8 +112,18 @@ class WatchStream(Generic[K]):
         except TimeoutError:
             if not limit.expired():
                 raise
+            if self._outdated:
+                return WatchOutcome.OUTDATED
             return WatchOutcome.IDLE if monotonic() >= self._silent_at else WatchOutcome.ENDED
         return self._ending()
+
+    def end_outdated(self) -> None:
+        """End the stream, for the server is ahead of it and it does not say so."""
+        if self.initial:
+            return
+        with suppress(RuntimeError):  # one that is not open yet, or ends already, is left to it
+            self._limit.reschedule(monotonic())
+            self._outdated = True
 
     async def _drain(self, chunks: AsyncIterator[bytes]) -> None:
         lines = LineBuffer()
@@ -162,6 +183,7 @@ class WatchStream(Generic[K]):
             self._complete(bookmark.version)
         elif not self.initial:
             self.version = bookmark.version or self.version
+            self.bookmark = VersionMark(now, self.version)
         self._alarm.reschedule()  # what a bookmark teaches may bring the end of patience nearer
 
     def _complete(self, version: str) -> None:
@@ -171,6 +193,7 @@ class WatchStream(Generic[K]):
         state.version = version
         self._sink.replace(self._scope.namespace, state)
         self.initial, self.version = False, version
+        self.bookmark = VersionMark(self._asked_at, version)
 
     def _due(self) -> float:
         """When the stream counts as dead, or its initial state as never ending."""

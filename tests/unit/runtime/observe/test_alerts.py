@@ -33,16 +33,18 @@ def test_alerts_of_ours_lead_to_their_sections() -> None:
         ("elects", "OperatorWithoutLeader", "OperatorWebhookErrors"),
         ("webhooks", "OperatorWebhookErrors", "ShardsUneven"),
         ("shards", "ShardRangesUnserved", "OperatorWithoutLeader"),
+        ("staleness", "OperatorCacheStale", "ShardRangesUnserved"),
     ],
 )
 def test_a_manager_is_asked_for_what_it_has(has: str, present: str, absent: str) -> None:
-    asked = {each: each == has for each in ("elects", "webhooks", "shards")}
+    asked = {each: each == has for each in ("elects", "webhooks", "shards", "staleness")}
     names = {each.name for each in manager_alerts("shop", **asked)}
     assert present in names
     assert absent not in names
 
 
 def test_every_rule_of_a_manager_selects_its_own_series() -> None:
-    [group] = rule_groups("shop", manager_alerts("shop", elects=True, webhooks=True, shards=True))
+    alerts = manager_alerts("shop", elects=True, webhooks=True, shards=True, staleness=True)
+    [group] = rule_groups("shop", alerts)
     assert group["name"] == "shop"
     assert all('job="shop"' in rule["expr"] for rule in group["rules"])

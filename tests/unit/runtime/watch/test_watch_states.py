@@ -28,6 +28,7 @@ TABLE = {
     (STREAMING, O.ENDED): (LISTING, True, False, P.NONE),
     (STREAMING, O.SHORT): (STREAMING, True, True, P.BACKOFF),
     (STREAMING, O.IDLE): (STREAMING, True, True, P.NONE),
+    (STREAMING, O.OUTDATED): (STREAMING, True, True, P.NONE),
     (STREAMING, O.EXPIRED): (STREAMING, False, True, P.NONE),
     (STREAMING, O.REFUSED): (LISTING, True, False, P.NONE),
     (STREAMING, O.UNREACHABLE): (STREAMING, True, True, P.RECONNECT),
@@ -39,6 +40,7 @@ TABLE = {
     (LISTING, O.ENDED): (LISTING, True, False, P.NONE),
     (LISTING, O.SHORT): (LISTING, True, False, P.BACKOFF),
     (LISTING, O.IDLE): (LISTING, True, False, P.NONE),
+    (LISTING, O.OUTDATED): (LISTING, True, False, P.NONE),
     (LISTING, O.EXPIRED): (LISTING, False, False, P.NONE),
     (LISTING, O.REFUSED): (LISTING, True, False, P.NONE),
     (LISTING, O.UNREACHABLE): (LISTING, True, False, P.RECONNECT),
@@ -50,6 +52,7 @@ TABLE = {
     (WATCHING, O.ENDED): (WATCHING, True, True, P.NONE),
     (WATCHING, O.SHORT): (WATCHING, True, True, P.BACKOFF),
     (WATCHING, O.IDLE): (WATCHING, True, True, P.NONE),
+    (WATCHING, O.OUTDATED): (STREAMING, True, True, P.NONE),
     (WATCHING, O.EXPIRED): (STREAMING, True, True, P.NONE),
     (WATCHING, O.REFUSED): (LISTING, True, False, P.NONE),
     (WATCHING, O.UNREACHABLE): (WATCHING, True, True, P.RECONNECT),
@@ -147,7 +150,7 @@ def test_no_row_of_outcomes_forgets_that_watch_list_was_refused(
 
 @given(st.sampled_from(WatchPhase), st.sampled_from(WatchOutcome))
 def test_every_failure_is_followed_by_a_pause(phase: WatchPhase, outcome: WatchOutcome) -> None:
-    harmless = {O.DONE, O.ENDED, O.IDLE, O.REFUSED}
+    harmless = {O.DONE, O.ENDED, O.IDLE, O.OUTDATED, O.REFUSED}
     at = WatchPosition(phase, "7", expired=EXPIRED_AT_ONCE)
 
     paused = next_step(at, outcome, 0.0).pause is not P.NONE
