@@ -199,7 +199,7 @@ async def test_a_definition_takes_its_objects_and_their_dependents_along(
     await make(cluster, "b", owner(a))
     await cluster.delete(foos.definition)
     await until_gone(cluster, cluster.path("configmaps", "b"))
-    assert (await cluster.send("GET", f"{CRDS}/foos.{foos.group}")).status == 404
+    await until_gone(cluster, f"{CRDS}/foos.{foos.group}")
 
 
 async def test_three_hundred_go_quickly(cluster: ControllerCluster) -> None:
