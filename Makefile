@@ -76,7 +76,7 @@ prepare: $(READY) # Build a real Kubernetes, unless one is at hand: tests would 
 	@PYTHONPATH=scripts $(BIN)/python -m envtest prepare
 
 conformance: prepare ## Run every check on the embedded and on a real server, side by side
-	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -p conformance.workers $(SELECTED) \
+	@PYTHONPATH=tests:scripts $(BIN)/python scripts/rerun_failed.py conformance -p conformance.workers $(SELECTED) \
 		tests/conformance $(call or_nothing_ran,tests/conformance)
 
 interop: $(READY) ## Run programs of others against ours; what is heavy is built once (K=word)
