@@ -1,9 +1,9 @@
 """More than one process can do: every replica works, each on objects of its own.
 
-Every Order gets a ConfigMap with its total. Start it in two terminals (`quintant run
-examples/09_shards.py --metrics= --probes=`), and each takes half of the orders; end one, and the
-other takes the rest. What sends orders to a system outside shows it the epoch, so that the system
-can refuse a replica whose time is over.
+Every Order gets a ConfigMap with its total. `quintant run examples/09_shards.py --processes 2` has
+two processes, each with half of the orders; kill one, and the other takes the rest, until its
+parent has started another. What sends orders to a system outside shows it the epoch, so that the
+system can refuse a replica whose time is over.
 """
 
 from quintant import Context, Custom, KeyedState, Manager, Model, ObjectMeta, owned, resource

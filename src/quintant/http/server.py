@@ -15,6 +15,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from functools import lru_cache, partial
+from socket import socket
 from ssl import SSLContext
 from typing import Any
 
@@ -66,6 +67,23 @@ async def serving(
     finally:
         listening.close()
         await server.stop(goodbye)
+
+
+@asynccontextmanager
+async def serving_on(
+    handler: Handler, listening: socket, *, shows_only: bool = False
+) -> AsyncIterator[None]:
+    """Serve at a socket that listens already, as one that a parent handed down does."""
+    server = Server(handler, RequestLimits(), shows_only=shows_only)
+    loop = asyncio.get_running_loop()
+    opened = await loop.create_server(
+        partial(Connection, server.arrive), sock=listening, backlog=BACKLOG
+    )
+    try:
+        yield
+    finally:
+        opened.close()
+        await server.stop(GOODBYE_SECONDS)
 
 
 class Server:

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Awaitable, Callable
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from quintant.cli.operators.pod_files import require_pod_files, require_pod_kubeconfig
+from quintant.cli.processes.child_settings import take_child_settings
+from quintant.cli.processes.run import check_processes, run_child, run_parent
 from quintant.client.config.config import Config
 from quintant.client.rest import Rest
 from quintant.runtime.leader.rival import warn_of_rival
 from quintant.runtime.manager import install_crds as crds
-from quintant.runtime.manager.environment import production_environment
+from quintant.runtime.manager.environment import Environment, production_environment
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.observe import logs
 
 F = TypeVar("F", bound=Callable[..., Any])
+Work = Callable[[Manager, Environment], Awaitable[int]]
+"""What is done with a manager; what it returns is the exit code of the process."""
 
 _FLAGS = (
     click.option(
@@ -38,6 +43,9 @@ _FLAGS = (
         "--leader-elect/--no-leader-elect",
         default=None,
         help="Compete for a lease first; Quintant's own operators do.",
+    ),
+    click.option(
+        "--processes", metavar="N|auto", help="Members of a sharded manager, on this machine."
     ),
     click.option("--metrics", help="host:port of /metrics; empty switches it off."),
     click.option("--probes", help="host:port of /healthz and /readyz; empty switches them off."),
@@ -65,6 +73,7 @@ def serve(
     install_crds: bool,
     log_level: logs.Level,
     log_format: logs.Format,
+    processes: str | None,
     **changes: Any,
 ) -> None:
     """Serve a manager until a signal says to stop, and end the process."""
@@ -73,13 +82,30 @@ def serve(
         require_pod_kubeconfig(kubeconfig)
         return Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
 
+    child = take_child_settings(os.environ)
+    if child is not None:
+        name = {"process": str(child.number)}
+        logs.configure(format=child.log_format, level=log_level, values=name)
+        serve_at(load, find, partial(run_child, child), **changes)
+        return
     logs.configure(format=log_format, level=log_level)
-    serve_at(load, find, install_crds=install_crds, **changes)
+    if processes is None:
+        serve_at(load, find, install_crds=install_crds, **changes)
+        return
+
+    def load_sharded() -> Manager:
+        manager = load()
+        check_processes(manager, processes)
+        return manager
+
+    work = partial(run_parent, processes, log_format)
+    serve_at(load_sharded, find, work, install_crds=install_crds, **changes)
 
 
 def serve_at(
     load: Callable[[], Manager],
     find: Callable[[], Config],
+    work: Work = Manager.main,
     *,
     install_crds: bool = False,
     **changes: Any,
@@ -91,10 +117,12 @@ def serve_at(
     config, alone = find(), elects and not manager.settings.leader_elect
     require_pod_files(config, manager.settings.certificates)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        sys.exit(runner.run(_serve(manager, config, install_crds, alone)))
+        sys.exit(runner.run(_serve(manager, config, work, install_crds, alone)))
 
 
-async def _serve(manager: Manager, config: Config, install_crds: bool, alone: bool) -> int:
+async def _serve(
+    manager: Manager, config: Config, work: Work, install_crds: bool, alone: bool
+) -> int:
     """Serve it; `alone` says that it should compete for a lease, and an option forbids it."""
     settings = manager.settings
     environment = production_environment(config, service=settings.name)
@@ -105,7 +133,7 @@ async def _serve(manager: Manager, config: Config, install_crds: bool, alone: bo
             await warn_of_rival(rest, settings.name, namespace, environment.clock)
         if install_crds:
             await crds.install_manager_crds(environment.transport, manager, environment.namespace)
-        return await manager.main(environment)
+        return await work(manager, environment)
     finally:
         await environment.close()
 

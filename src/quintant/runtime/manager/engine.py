@@ -180,7 +180,10 @@ class Engine:
         if not self.environment.listen:
             return
         probes = ProbeServer(self.health, self.metrics, self.json_pages)
-        await servers.enter_async_context(probes.serve(settings.probes, settings.metrics))
+        if (child := self.environment.child) is not None:
+            await servers.enter_async_context(probes.serve_on(child.listening))
+        else:
+            await servers.enter_async_context(probes.serve(settings.probes, settings.metrics))
         servers.enter_context(self.monitor.watch())
         if self.webhooks is not None:
             await servers.enter_async_context(self.webhooks.serve(settings.webhook))

@@ -7,6 +7,7 @@ in-process server and the loop's clock; simulation adds a seeded random source.
 from __future__ import annotations
 
 import os
+from socket import socket
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
     from quintant.client.config.config import Config
 
 
+class ChildProcess(Struct, frozen=True):
+    """What a process was given that is one of several of its machine: it opens no ports."""
+
+    identity: str
+    """What it is called as a member of its shards, so that its parent can bury it."""
+    listening: socket
+    """Where its parent asks for its health and its series."""
+
+
 class Environment(Struct, frozen=True):
     """Transport, time and randomness, injected together."""
 
@@ -40,6 +50,13 @@ class Environment(Struct, frozen=True):
     """Seconds that go on while the machine sleeps; the loop's do where time is virtual."""
     tracer: Tracer | None = None
     """Who makes spans of reconciles and requests; None makes none."""
+    child: ChildProcess | None = None
+    """What a parent process has handed down; None where there is none."""
+
+    @property
+    def identity(self) -> str:
+        """What the process is called among its replicas; empty if it may choose."""
+        return self.child.identity if self.child is not None else ""
 
     async def close(self) -> None:
         """Release connections, once what was traced is sent."""

@@ -8,24 +8,34 @@ show, as JSON, is beside its metrics.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from socket import socket
+from typing import Protocol
 from urllib.parse import parse_qs
 
 from quintant.core.address import BindAddress
 from quintant.http.request import Request
 from quintant.http.response import Response, text_response
-from quintant.http.routes import NOT_FOUND, PathHandler, exact_path, route_by_path
+from quintant.http.routes import NOT_FOUND, PathHandler, route_by_path
+from quintant.http.server import serving_on
 from quintant.metrics import CONTENT_TYPE
 from quintant.runtime.manager.health import HealthChecks, ProbeKind
 from quintant.runtime.observe.listen import listen
-from quintant.runtime.observe.metrics import Metrics
 
 METRICS = "metrics"
 
 BoundPage = Callable[[str], Awaitable[bytes | None]]
 """From the path below a word to JSON; None if there is nothing there."""
+
+
+class Exposition(Protocol):
+    """Who has series to show."""
+
+    def render(self) -> bytes | Awaitable[bytes]:
+        """Every series in Prometheus' text format, perhaps after a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +51,13 @@ class ProbeServer:
     """Serves what `health` and `metrics` have to say, and a program's JSON pages by word."""
 
     health: HealthChecks
-    metrics: Metrics
+    metrics: Exposition
     json_pages: Mapping[str, BoundPage] = field(default_factory=dict)
 
     @asynccontextmanager
     async def serve(self, probes: str, metrics: str) -> AsyncIterator[ServerPorts]:
         """Listen while the context lasts; equal addresses share a server, an empty one is off."""
-        examined = {probe.value: self._examiner(probe) for probe in ProbeKind}
-        measured: dict[str, PathHandler] = {
-            word: _page(page) for word, page in self.json_pages.items()
-        }
-        measured[METRICS] = exact_path(self._measured)
+        examined, measured = self._examined(), self._measured()
         async with AsyncExitStack() as stack:
             if probes == metrics and probes:
                 address = await _open(stack, probes, {**examined, **measured})
@@ -60,6 +66,22 @@ class ProbeServer:
             yield ServerPorts(
                 await _open(stack, probes, examined), await _open(stack, metrics, measured)
             )
+
+    @asynccontextmanager
+    async def serve_on(self, listening: socket) -> AsyncIterator[None]:
+        """Show everything at a socket that listens already."""
+        pages = {**self._examined(), **self._measured()}
+        async with serving_on(route_by_path(pages), listening, shows_only=True):
+            yield
+
+    def _examined(self) -> dict[str, PathHandler]:
+        return {probe.value: self._examiner(probe) for probe in ProbeKind}
+
+    def _measured(self) -> dict[str, PathHandler]:
+        pages: dict[str, PathHandler] = {
+            word: _page(page) for word, page in self.json_pages.items()
+        }
+        return {**pages, METRICS: self._series}
 
     def _examiner(self, probe: ProbeKind) -> PathHandler:
         async def examine(request: Request, name: str) -> Response:
@@ -74,8 +96,12 @@ class ProbeServer:
 
         return examine
 
-    def _measured(self) -> Response:
-        return Response(200, {"content-type": CONTENT_TYPE}, self.metrics.render())
+    async def _series(self, _request: Request, below: str) -> Response:
+        if below:
+            return NOT_FOUND
+        text = self.metrics.render()
+        body = await text if inspect.isawaitable(text) else text
+        return Response(200, {"content-type": CONTENT_TYPE}, body)
 
 
 def _page(page: BoundPage) -> PathHandler:

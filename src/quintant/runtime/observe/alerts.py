@@ -196,10 +196,11 @@ def _shards(job: str) -> Iterator[Alert]:
         1, "critical",
     )  # fmt: skip
     yield Alert(
-        "ShardMemberFenced", f"max by (pod) (quintant_shard_fence_closed{own}) > 0",
-        "{{ $labels.pod }} cannot renew its Lease, and writes nothing.", 5,
+        "ShardMemberFenced", f"max by (pod, process) (quintant_shard_fence_closed{own}) > 0",
+        "{{ $labels.pod }} {{ $labels.process }} cannot renew its Lease, and writes nothing.", 5,
     )  # fmt: skip
-    work = f"sum by (pod) (rate(controller_runtime_reconcile_time_seconds_sum{own}[15m]))"
+    # A process of several has a label of its own.
+    work = f"sum by (pod, process) (rate(controller_runtime_reconcile_time_seconds_sum{own}[15m]))"
     yield Alert(
         "ShardsUneven", f"max({work}) > 2 * avg({work}) and max({work}) > {BUSY_SHARE}",
         f"One member of {job} does more than twice the work of the others.", 30, "info",

@@ -204,13 +204,13 @@ def _process(job: str, elects: bool) -> Row:
 
 
 def _shards(job: str) -> Row:
-    own, name = f'{{job="{job}"}}', "quintant_shard_"
+    own, name, each = f'{{job="{job}"}}', "quintant_shard_", "{{pod}} {{process}}"
     held = f'{name}ranges{{job="{job}",state="held"}}'
     return Row(
         "Shards",
         (
-            Panel("Ranges at work", (Query(held, "{{pod}}"),)),
-            Panel("Members, as each sees them", (Query(f"{name}members{own}", "{{pod}}"),)),
+            Panel("Ranges at work", (Query(held, each),)),
+            Panel("Members, as each sees them", (Query(f"{name}members{own}", each),)),
             Panel("Ranges without a living member", (Query(f"max({name}unserved{own})", ""),)),
             Panel("Ranges that come and go", (
                 Query(f"sum by (move) (rate({name}moves_total{own}{_RATE}))", "{{move}}"),), _OPS),

@@ -71,10 +71,11 @@ def configure(
     level: Level = "info",
     stream: TextIO | None = None,
     clock: Clock | None = None,
+    values: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Send all logs of the process to `stream` (stderr), libraries' included.
 
-    "auto" draws columns on a terminal and writes JSON anywhere else.
+    "auto" draws columns on a terminal and writes JSON anywhere else; `values` are on every line.
     """
     _check("log format", format, get_args(Format))
     _check("log level", level, get_args(Level))
@@ -82,7 +83,7 @@ def configure(
     least = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
         processors=[
-            _Frame(clock or SystemClock()),
+            _Frame(clock or SystemClock(), values),
             structlog.processors.format_exc_info,
             _redacted,
             _renderer(format, out),
@@ -156,17 +157,31 @@ def _shown(value: Any) -> Any:
 class _Frame:
     """Puts time, level and text in front of a line, and the reconcile behind them."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, values: Mapping[str, str]) -> None:
+        self._clock, self._values = clock, values
 
     def __call__(self, _logger: Any, method: str, event: _Event) -> _Event:
         level = "error" if method == "exception" else method
         time, text = micro_timestamp(self._clock.now()), event.pop("event")
-        return {"time": time, "level": level, "msg": text, **_reconcile.get(), **event}
+        return {
+            "time": time,
+            "level": level,
+            "msg": text,
+            **self._values,
+            **_reconcile.get(),
+            **event,
+        }
+
+
+def format_for(out: TextIO, format: Format = "auto") -> Format:
+    """The format of lines at a stream: "auto" is columns on a terminal, and JSON anywhere else."""
+    if format != "auto":
+        return format
+    return "console" if out.isatty() else "json"
 
 
 def _renderer(format: Format, out: TextIO) -> Any:
-    if format == "json" or (format == "auto" and not out.isatty()):
+    if format_for(out, format) == "json":
         return _json
     return structlog.dev.ConsoleRenderer(
         colors=out.isatty(),

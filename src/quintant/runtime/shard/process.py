@@ -60,6 +60,8 @@ class ProcessEnvironment(Protocol):
     def random(self) -> Random: ...
     @property
     def boottime(self) -> Boottime: ...
+    @property
+    def identity(self) -> str: ...
 
 
 def check_shards(name: str, declarations: Iterable[Declaration[Any]]) -> None:
@@ -145,7 +147,7 @@ class ShardedProcess:
             clock=machine.clock,
             boottime=machine.boottime,
             random=machine.random,
-            holder=replica_identity(machine.random),
+            holder=machine.identity or replica_identity(machine.random),
         )
 
 

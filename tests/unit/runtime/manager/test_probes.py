@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import socket
+
 import aiohttp
 import pytest
 
@@ -68,10 +70,11 @@ async def test_metrics_are_served_on_a_port_of_their_own() -> None:
         assert (await fetch(ports.metrics, "/metrics/more"))[0] == 404
 
 
-async def test_sheets_of_the_program_are_beside_its_metrics() -> None:
-    async def greet(path: str) -> bytes | None:
-        return b'{"hello": "%s"}' % path.encode() if path != "nobody" else None
+async def greet(path: str) -> bytes | None:
+    return b'{"hello": "%s"}' % path.encode() if path != "nobody" else None
 
+
+async def test_sheets_of_the_program_are_beside_its_metrics() -> None:
     async with ProbeServer(HealthChecks(), Metrics(), {"greetings": greet}).serve(
         "", LOCAL
     ) as ports:
@@ -107,3 +110,15 @@ async def test_head_answers_without_a_body_and_writes_are_refused() -> None:
 async def test_nothing_listens_when_both_are_switched_off() -> None:
     async with ProbeServer(HealthChecks(), Metrics()).serve("", "") as ports:
         assert (ports.probes, ports.metrics) == (None, None)
+
+
+async def test_everything_is_shown_at_a_socket_that_was_handed_down() -> None:
+    metrics = Metrics()
+    metrics.controller("portal").error()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = BindAddress(*listening.getsockname())
+        async with ProbeServer(HealthChecks(), metrics, {"greetings": greet}).serve_on(listening):
+            assert await fetch(address, "/readyz") == (200, "ok\n")
+            assert 'controller="portal"' in (await fetch(address, "/metrics"))[1]
+            assert (await fetch(address, "/metrics/more"))[0] == 404
+            assert (await fetch(address, "/greetings/all"))[0] == 200
