@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from quintant.testing.explore.campaign import explore_scenario, replay_run, run_tokens
     from quintant.testing.explore.injection.fault import FaultMode
     from quintant.testing.explore.remote import Ledger, RemoteModel, effect
-    from quintant.testing.explore.report import ExplorationFailure, ExplorationReport
+    from quintant.testing.explore.report.exploration import ExplorationFailure, ExplorationReport
     from quintant.testing.explore.scenario import Scenario, scenario
     from quintant.testing.explore.simulation.scenario_world import ScenarioWorld
     from quintant.testing.faults.match import anything, kind, path, verb, watch, writes
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from quintant.testing.world import World
 
 _HOMES = {
-    "ExplorationFailure": "quintant.testing.explore.report",
+    "ExplorationFailure": "quintant.testing.explore.report.exploration",
     "Ledger": "quintant.testing.explore.remote",
     "FaultMode": "quintant.testing.explore.injection.fault",
     "RemoteModel": "quintant.testing.explore.remote",
-    "ExplorationReport": "quintant.testing.explore.report",
+    "ExplorationReport": "quintant.testing.explore.report.exploration",
     "Scenario": "quintant.testing.explore.scenario",
     "ScenarioWorld": "quintant.testing.explore.simulation.scenario_world",
     "effect": "quintant.testing.explore.remote",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from quintant.testing.explore.report import ExplorationReport
+from quintant.testing.explore.report.exploration import ExplorationReport
 
 
 class ExplorationBar:

@@ -8,11 +8,13 @@ from pathlib import Path
 import click
 import msgspec
 
+from quintant.cli.testing.report_files import ReportFiles, report_options
 from quintant.core.errors import ConfigError
 from quintant.testing.explore.campaign import ExplorationOptions, explore_scenarios, replay_run
 from quintant.testing.explore.injection.fault import FaultMode
 from quintant.testing.explore.loading import load_scenario, load_scenarios
-from quintant.testing.explore.report import ExplorationReport
+from quintant.testing.explore.report.exploration import ExplorationReport
+from quintant.testing.explore.report.findings import scenario_findings
 
 
 @click.command("explore")
@@ -67,6 +69,7 @@ from quintant.testing.explore.report import ExplorationReport
     help="Time for everything together; what does not fit is sampled, and counted.",
 )
 @click.option("--jobs", metavar="COUNT", type=int, help="Processes; by default one for each core.")
+@report_options
 def command(
     targets: tuple[str, ...],
     token: str | None,
@@ -80,6 +83,9 @@ def command(
     pace: float | None,
     first: bool,
     schema: bool,
+    junit: Path | None,
+    sarif: Path | None,
+    html: Path | None,
 ) -> None:
     """Disturb scenarios at every point, each in a run of its own.
 
@@ -93,13 +99,16 @@ def command(
 
         click.echo(msgspec.json.format(msgspec.json.encode(scenario_schema()), indent=2).decode())
         return
+    files = ReportFiles(junit, sarif, html)
+    files.check(replay=token is not None)
     if program is not None:
         from quintant.cli.testing.explore_program import ProgramRequest, explore_program
 
         explore_program(
             ProgramRequest(
                 program, targets, crds, sample, pace, token, modes, seeds, budget, jobs, first
-            )
+            ),
+            files,
         )
         return
     if not targets:
@@ -122,6 +131,7 @@ def command(
         for report in explore_scenarios(found, options, bar.show):
             reports.append(report)
             bar.say(str(report))
+    files.write(list(map(scenario_findings, reports, found)))
     click.echo(_total(reports))
     if any(report.failures for report in reports):
         raise SystemExit(1)

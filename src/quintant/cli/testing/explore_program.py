@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct
 
+from quintant.cli.testing.report_files import ReportFiles
 from quintant.core.errors import ConfigError
 from quintant.testing.explore.foreign.campaign import ForeignOptions
 from quintant.testing.explore.foreign.exploration import Exploration, ForeignTarget
@@ -39,7 +40,7 @@ class ProgramRequest(Struct, frozen=True):
     first: bool = False
 
 
-def explore_program(request: ProgramRequest) -> None:
+def explore_program(request: ProgramRequest, files: ReportFiles = ReportFiles()) -> None:
     """Explore a program, or make one run of it again; SystemExit with what came of it."""
     exploration = Exploration(_target(request))
     click.echo(exploration.chosen.reason)
@@ -52,11 +53,12 @@ def explore_program(request: ProgramRequest) -> None:
     with ExplorationBar() as bar:
 
         def found(failure: ForeignFailure) -> None:
-            bar.say(f"\n{failure}\n  {_again(request, failure.token)}")
+            bar.say(f"\n{failure}\n  repeat: {_repeat(request, failure.token)}")
 
         options = _options(request, exploration)
         report = exploration.explore(options, _shown(bar), found)
     click.echo(str(report))
+    files.write([report.findings(_given(request), lambda token: _repeat(request, token))])
     if report.failures:
         raise SystemExit(FAILED)
 
@@ -126,8 +128,12 @@ def _modes(request: ProgramRequest) -> tuple[FaultMode, ...]:
     return modes
 
 
-def _again(request: ProgramRequest, token: str) -> str:
+def _given(request: ProgramRequest) -> str:
+    return request.targets[0] if request.targets else str(request.sample)
+
+
+def _repeat(request: ProgramRequest, token: str) -> str:
     given = [f"--crds {path}" for path in request.crds]
     given += [f"--sample {request.sample}"] if request.sample is not None else []
     words = ["quintant explore", f"--command {request.program!r}", *given, *request.targets]
-    return f"repeat: {' '.join(words)} --replay {token!r}"
+    return f"{' '.join(words)} --replay {token!r}"

@@ -17,7 +17,7 @@ from quintant.core.errors import ConfigError
 from quintant.testing.explore.explorer import Explorer
 from quintant.testing.explore.injection.fault import FaultMode, RunToken, named_modes
 from quintant.testing.explore.loading import target_of
-from quintant.testing.explore.report import ExplorationFailure, ExplorationReport
+from quintant.testing.explore.report.exploration import ExplorationFailure, ExplorationReport
 from quintant.testing.explore.scenario import Scenario
 from quintant.testing.explore.seeds import sampled, seeded_runs
 from quintant.testing.explore.shrink import shrunk
@@ -111,7 +111,10 @@ class _Campaign:
         self.tokens = seeded_runs(plan, options.seeds) if options.seeds else plan
         self._target = target
         self.report = ExplorationReport(
-            self._explorer.title, self._explorer.points, len(self.tokens)
+            self._explorer.title,
+            self._explorer.points,
+            len(self.tokens),
+            undisturbed=self._explorer.undisturbed.trace.lines,
         )
 
     @property
@@ -127,8 +130,9 @@ class _Campaign:
             report.failures.append(self._explorer.failure)
             return report
         tokens = self.tokens if share is None else sampled(self.tokens)
-        for failure in self._made(pool, jobs, tokens):
+        for token, failure in self._made(pool, jobs, tokens):
             report.runs += 1
+            report.tried.append(token)
             report.seconds = self._timer() - began
             if failure is not None:
                 report.failures.append(failure)
@@ -142,15 +146,15 @@ class _Campaign:
 
     def _made(
         self, pool: WorkerPool, jobs: int, tokens: Sequence[RunToken]
-    ) -> Iterator[ExplorationFailure | None]:
+    ) -> Iterator[tuple[str, ExplorationFailure | None]]:
         if jobs == 1:
-            yield from map(self._explorer.run, tokens)
+            yield from ((str(token), self._explorer.run(token)) for token in tokens)
             return
         orders = [WorkOrder(self._target, str(token)) for token in tokens]
-        for _, result in pool.make(orders):
+        for order, result in pool.make(orders):
             if result.error:
                 raise ConfigError(f"cannot explore {self._target}", because=result.error)
-            yield result.failure
+            yield order.token, result.failure
 
 
 def _order(tokens: Sequence[RunToken], failure: ExplorationFailure) -> int:

@@ -10,7 +10,7 @@ from quintant.core.errors import ConfigError
 from quintant.testing.explore.checks import Breach, breach_of_deletion, first_breach
 from quintant.testing.explore.injection.fault import FaultMode, RunToken, faults_at, named_modes
 from quintant.testing.explore.injection.trace import PointKind
-from quintant.testing.explore.report import ExplorationFailure
+from quintant.testing.explore.report.exploration import ExplorationFailure
 from quintant.testing.explore.scenario import Scenario
 from quintant.testing.explore.simulation.normalise import differences
 from quintant.testing.explore.simulation.real_time import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from quintant.testing.explore.explorer import Explorer
 from quintant.testing.explore.injection.fault import RunToken
-from quintant.testing.explore.report import ExplorationFailure
+from quintant.testing.explore.report.exploration import ExplorationFailure
 
 
 def shrunk(explorer: Explorer, failure: ExplorationFailure) -> ExplorationFailure:

@@ -16,7 +16,7 @@ from quintant.core.errors import QuintantError
 from quintant.testing.explore.explorer import Explorer
 from quintant.testing.explore.injection.fault import RunToken
 from quintant.testing.explore.loading import load_scenario
-from quintant.testing.explore.report import ExplorationFailure
+from quintant.testing.explore.report.exploration import ExplorationFailure
 from quintant.testing.explore.shrink import shrunk
 
 

@@ -44,3 +44,20 @@ def test_a_program_has_one_scenario_and_no_seeds() -> None:
         done = explore("--command", "sh", *words)
         assert done.exit_code == 1
         assert "it has one scenario" in done.output
+
+
+def test_a_report_that_could_not_be_written_is_known_before_anything_is_started(
+    tmp_path: Path,
+) -> None:
+    file = str(tmp_path / "absent" / "report.xml")
+    for words in (("--command", "sh", "--pace", "1"), ("scenario.py",)):
+        done = explore(*words, "--junit", file)
+        assert done.exit_code == 1
+        assert f"cannot write {file}" in done.output
+        assert "try: mkdir -p" in done.output
+
+
+def test_a_replay_writes_no_report(tmp_path: Path) -> None:
+    done = explore("scenario.py", "--replay", "lost@w0", "--html", str(tmp_path / "a.html"))
+    assert done.exit_code == 1
+    assert "a replay is one run" in done.output

@@ -144,6 +144,7 @@ class ForeignCampaign:
                 self._judge(failure)
         finally:
             self.report.runs += 1
+            self.report.tried.append(str(token))
             self.report.seconds = self._seconds()
             self._slots.release()
             self._progress(self.report)

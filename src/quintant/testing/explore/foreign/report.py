@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -11,6 +11,7 @@ from msgspec import Struct
 from quintant.testing.explore.foreign.record import ForeignRecord
 from quintant.testing.explore.foreign.states import SelfDifference
 from quintant.testing.explore.injection.trace import PointKind
+from quintant.testing.explore.report.findings import FailingRun, Findings, Untried
 
 UNDISTURBED = 3
 """Runs without faults: what they do not agree on is chance."""
@@ -31,6 +32,11 @@ class ForeignFailure(Struct, frozen=True):
     def is_certain(self) -> bool:
         """Whether it failed every time."""
         return self.times == self.tries
+
+    def finding(self, repeat: Callable[[str], str]) -> FailingRun:
+        """The same for every format."""
+        story = tuple(self.story.splitlines())
+        return FailingRun(self.token, self.why, story, repeat(self.token), self.times, self.tries)
 
     def __str__(self) -> str:
         return f"{self.token} ({self.times} of {self.tries}): {self.why}\n{self.story}"
@@ -57,6 +63,10 @@ class ForeignReport:
     differing: Sequence[SelfDifference] = ()
     polls: frozenset[str] = frozenset()
     calm: float = 0.0
+    tried: list[str] = field(default_factory=list)
+    """The token of every run that was made."""
+    lines: Sequence[str] = ()
+    """Of a run without faults."""
     run_seconds: float = 0.0
     start_seconds: float = 0.0
 
@@ -69,6 +79,7 @@ class ForeignReport:
         """What the runs without faults have shown."""
         self.points = Counter(point.kind for point in records[0].trace.points)
         self.differing, self.polls, self.calm = differing, polls, records[0].calm
+        self.lines = records[0].trace.lines
         self.run_seconds = max(each.seconds for each in records)
         self.start_seconds = max(each.start_seconds for each in records)
 
@@ -109,6 +120,27 @@ class ForeignReport:
                 f"{len(self.failures)} failures",
                 *more,
             ]
+        )
+
+    def findings(self, file: str, repeat: Callable[[str], str]) -> Findings:
+        """The same for every format; `file` is that of the scenario, `repeat` makes commands."""
+        notes = [str(each) for each in self.differing]
+        untried = [(token, "the point never came") for token in self.never_came]
+        untried += [(token, why) for token, _, why in (e.partition(": ") for e in self.not_made)]
+        return Findings(
+            self.title,
+            file,
+            self.summary,
+            self.seconds,
+            tuple(self.tried),
+            tuple(each.finding(repeat) for each in self.failures),
+            tuple(each.finding(repeat) for each in self.at_times),
+            tuple(Untried(*each) for each in untried),
+            (
+                *(f"differs from itself, and is not compared: {each}" for each in notes),
+                *(f"goes on at rest: {each}" for each in sorted(self.polls)),
+            ),
+            tuple(self.lines),
         )
 
     def __str__(self) -> str:

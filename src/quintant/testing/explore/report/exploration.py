@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from quintant.testing.explore.injection.trace import PointKind
@@ -32,6 +33,10 @@ class ExplorationReport:
     """How many of them were made: all, unless there was a budget."""
     seconds: float = 0.0
     failures: list[ExplorationFailure] = field(default_factory=list)
+    tried: list[str] = field(default_factory=list)
+    """The token of every run that was made."""
+    undisturbed: Sequence[str] = ()
+    """The lines of the run without faults."""
 
     def check(self) -> None:
         """AssertionError with every failure, if there is one."""
