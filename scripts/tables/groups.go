@@ -28,6 +28,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
 // The group versions whose kinds the embedded server knows. The order is that of the samples:
@@ -56,6 +57,7 @@ var groups = []struct {
 	{authentication.SchemeGroupVersion, authentication.AddToScheme},
 	{authorization.SchemeGroupVersion, authorization.AddToScheme},
 	{flowcontrol.SchemeGroupVersion, flowcontrol.AddToScheme},
+	{apiregistration.SchemeGroupVersion, apiregistration.AddToScheme},
 }
 
 // Kind is something that can be the body of a request, and its Go type.

@@ -14,6 +14,7 @@ _ROOT = "/openapi/v3"
 _PREFIXES = {
     "meta": "io.k8s.apimachinery.pkg.apis.",
     "apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.",
+    "apiregistration": "io.k8s.kube-aggregator.pkg.apis.",
 }
 _PREFIX = "io.k8s.api."
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.aggregator.front_proxy import CLIENT, FrontProxy
 from quintant.cluster.apiserver.meta.user import MASTERS
 from quintant.core.errors import ConfigError
 from quintant.keys.authority import Authority, Validity, new_key, private_pem
@@ -78,6 +79,8 @@ class Pki(Struct, frozen=True):
     """What clients trust, and what signs those whom the server trusts."""
     serving: KeyPair
     admin: KeyPair
+    front_proxy: FrontProxy | None = None
+    """What extension servers know the server by."""
 
     def context(self) -> ssl.SSLContext:
         """The server's side: a client may show a certificate, and then it must be one of ours."""
@@ -99,7 +102,17 @@ def issue_certificates(keys: ClusterKeys, hosts: Sequence[str], now: datetime) -
         keys.authority.certificate,
         keys.authority.serving(list(names), term),
         keys.authority.client(ADMIN, [MASTERS], term),
+        issue_front_proxy(keys.authority.certificate, term),
     )
+
+
+def issue_front_proxy(clients: bytes, term: Validity) -> FrontProxy:
+    """What proves the server to extension servers, by an authority that signs nothing else.
+
+    They read of it from the cluster, again and again, so that it may be another at every start.
+    """
+    authority = Authority.make(f"{NAME}-front-proxy-ca", term)
+    return FrontProxy(authority.certificate, authority.client(CLIENT, [], term), clients)
 
 
 def _named(hosts: Sequence[str]) -> Iterator[str]:

@@ -53,11 +53,13 @@ async def prepare_server(
         key=keys.signing,
         managed=config.controllers,
         services=share.services,
+        front_proxy=pki.front_proxy,
     )
     listening = serve(server, config.address.host, config.address.port, pki.context())
     url = await stack.enter_async_context(listening)
     address = replace(config.address, port=int(url.rpartition(":")[2]))
     await advertise(server, reachable(address), share.services)
+    await stack.enter_async_context(server.aggregator.running())
     return PreparedServer(config, share, pki, keys.authority, server, address, clock)
 
 

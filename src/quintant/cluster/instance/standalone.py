@@ -30,7 +30,7 @@ from quintant.cluster.apiserver.server.https import serve
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.instance.kubernetes_service import advertise
-from quintant.cluster.instance.pki import EVERYWHERE, LIFE, NAME, NAMES
+from quintant.cluster.instance.pki import EVERYWHERE, LIFE, NAME, NAMES, issue_front_proxy
 from quintant.core.address import BindAddress
 from quintant.core.clock import Clock, SystemClock
 from quintant.core.errors import ConfigError
@@ -68,6 +68,7 @@ async def run_standalone(
     clock: Clock = SystemClock(),
 ) -> AsyncIterator[ApiServer]:
     """Serve over HTTPS, with roles enforced; ConfigError if the address cannot be had."""
+    now = clock.now()
     server = ApiServer(
         clock=clock,
         rbac=True,
@@ -76,6 +77,7 @@ async def run_standalone(
         issuers=config.issuers,
         services=config.services,
         disabled_plugins=config.disabled,
+        front_proxy=issue_front_proxy(config.client_authority, Validity(now, now + LIFE)),
     )
     for token, user in config.tokens:
         server.tokens.add(token, user)
@@ -83,7 +85,8 @@ async def run_standalone(
     async with serve(server, address.host, address.port, context):
         advertised = BindAddress(config.advertised, address.port)
         await advertise(server, advertised, config.services)
-        yield server
+        async with server.aggregator.running():
+            yield server
 
 
 def tls_context(serving: KeyPair) -> ssl.SSLContext:

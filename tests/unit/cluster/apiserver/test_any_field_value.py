@@ -66,13 +66,27 @@ CONTENT = {
     },
 }
 CONTENT |= {
+    ("apiregistration.k8s.io/v1", "apiservices"): {
+        "spec": {
+            "group": "example.com",
+            "version": "v1",
+            "groupPriorityMinimum": 1,
+            "versionPriority": 1,
+            "service": {"namespace": "default", "name": "a"},
+            "caBundle": "YQ==",
+        },
+    },
     ("flowcontrol.apiserver.k8s.io/v1", "flowschemas"): {"spec": flow_schemas()["global-default"]},
     ("networking.k8s.io/v1", "ipaddresses"): {
         "spec": {"parentRef": {"resource": "services", "namespace": "default", "name": "a"}}
     },
     ("networking.k8s.io/v1", "servicecidrs"): {"spec": {"cidrs": ["192.0.2.0/24"]}},
 }
-NAMES = {"customresourcedefinitions": "foos.example.com", "ipaddresses": "192.0.2.1"}
+NAMES = {
+    "apiservices": "v1.example.com",
+    "customresourcedefinitions": "foos.example.com",
+    "ipaddresses": "192.0.2.1",
+}
 """Of kinds whose names have a form of their own."""
 KINDS = {str(kind.resource.full_name): kind for kind in builtin_kinds()}
 

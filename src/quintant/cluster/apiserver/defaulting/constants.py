@@ -41,6 +41,7 @@ CONSTANTS: Mapping[str, Mapping[str, Any]] = {
     "core.v1.Container": _CONTAINER,
     "core.v1.EphemeralContainer": _CONTAINER,
     "core.v1.ContainerPort": {"protocol": "TCP"},
+    "apiregistration.v1.ServiceReference": {"port": 443},
     "core.v1.Probe": {
         "timeoutSeconds": 1,
         "periodSeconds": 10,

@@ -64,14 +64,19 @@ def _document(catalog: Catalog, root: str) -> tuple[bytes, str]:
 
 def _group(catalog: Catalog, group: str) -> JsonObject:
     versions = [
-        {
-            "version": version,
-            "resources": [_resource(kind) for kind in _listed(catalog, group, version)],
-            "freshness": "Current",
-        }
-        for version in api_resources.versions(catalog, group)
+        _version(catalog, group, version) for version in api_resources.versions(catalog, group)
     ]
     return {"metadata": {"name": group} if group else {}, "versions": versions}
+
+
+def _version(catalog: Catalog, group: str, version: str) -> JsonObject:
+    remote, current = catalog.remote.get((group, version)), True
+    if remote is None:
+        resources = [_resource(kind) for kind in _listed(catalog, group, version)]
+    else:
+        resources, current = [dict(each) for each in remote.resources], remote.current
+    freshness = "Current" if current else "Stale"
+    return {"version": version, "resources": resources, "freshness": freshness}
 
 
 def _listed(catalog: Catalog, group: str, version: str) -> list[Kind]:

@@ -33,6 +33,8 @@ _ORDER = (
     *("apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io"),
     *("discovery.k8s.io", "resource.k8s.io", "flowcontrol.apiserver.k8s.io"),
 )
+CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY = 1000, 100
+"""What a real server gives the groups of custom resources, beside those of other servers."""
 
 
 class ServedSubresource(Struct, frozen=True):
@@ -56,13 +58,27 @@ def groups(catalog: Catalog) -> list[str]:
     """The named groups served, the most important first."""
     served = {kind.resource.group for kind in catalog} - {""}
     known = {name: at for at, name in enumerate(_ORDER)}
-    return sorted(served, key=lambda name: (known.get(name, len(known)), name))
+    priorities = {group: each.group_priority for (group, _), each in catalog.remote.items()}
+
+    def order(name: str) -> tuple[int, int, str]:
+        return known.get(name, len(known)), -priorities.get(name, CUSTOM_GROUP_PRIORITY), name
+
+    return sorted(served | priorities.keys(), key=order)
 
 
 def versions(catalog: Catalog, group: str) -> list[str]:
     """The versions of a group, the preferred one first."""
     served = {kind.resource.version for kind in catalog.group(group)}
-    return sorted(served, key=version_priority, reverse=True)
+    remote = {
+        version: each.version_priority
+        for (name, version), each in catalog.remote.items()
+        if name == group
+    }
+
+    def order(version: str) -> tuple[int, tuple[int, int, int]]:
+        return remote.get(version, CUSTOM_VERSION_PRIORITY), version_priority(version)
+
+    return sorted(served | remote.keys(), key=order, reverse=True)
 
 
 def by_name(kinds: Iterable[Kind]) -> list[Kind]:

@@ -53,7 +53,7 @@ async def discover(catalog: Catalog, call: ApiRequest, offload: Offload) -> ApiR
 
 def _inside(catalog: Catalog, parts: list[str]) -> bool:
     """Whether a path leads into a group, if not to anything."""
-    return parts[0] == "api" or (parts[0] == "apis" and bool(catalog.group(parts[1])))
+    return parts[0] == "api" or (parts[0] == "apis" and catalog.has_group(parts[1]))
 
 
 def _answer(catalog: Catalog, parts: list[str], call: ApiRequest) -> ApiResponse | None:
@@ -83,7 +83,7 @@ def _document(catalog: Catalog, parts: list[str]) -> JsonObject | None:
         case ["apis"]:
             groups = [_group(catalog, name) for name in api_resources.groups(catalog)]
             return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
-        case ["apis", group] if catalog.group(group):
+        case ["apis", group] if catalog.has_group(group):
             return {"kind": "APIGroup", "apiVersion": "v1", **_group(catalog, group)}
         case ["apis", group, version]:
             return _resources(catalog, group, version)

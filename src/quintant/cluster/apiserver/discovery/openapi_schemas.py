@@ -22,6 +22,7 @@ _GVK = "x-kubernetes-group-version-kind"
 _PACKAGES = {
     "meta.v1": META,
     "apiextensions.v1": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.",
+    "apiregistration.v1": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.",
 }
 _OBJECT = {"type": "object"}
 _TIME = {"type": "string", "format": "date-time"}

@@ -52,6 +52,10 @@ def openapi_v3(catalog: Catalog, path: str, call: ApiRequest) -> ApiResponse:
     served = dict(_served(catalog))
     if not path:
         index = {name: {"serverRelativeURL": _address(name, served[name])} for name in served}
+        for (group, version), remote in catalog.remote.items():
+            index.pop(f"apis/{group}/{version}", None)
+            if remote.openapi:
+                index[f"apis/{group}/{version}"] = {"serverRelativeURL": remote.openapi}
         return ApiResponse(200, msgspec.json.encode({"paths": index}) + b"\n", _INDEX)
     if path not in served:
         return ApiResponse(_NOT_FOUND)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.kinds.remote_version import RemoteVersion
 
 
 class Catalog:
@@ -15,6 +16,8 @@ class Catalog:
         self._kinds: dict[tuple[str, str, str], Kind] = {}
         self.derived: dict[str, Any] = {}
         """What others have worked out of the kinds; forgotten when those change."""
+        self.remote: Mapping[tuple[str, str], RemoteVersion] = {}
+        """What other servers serve, by group and version: it comes before what is served here."""
         self._groups: dict[str, dict[str, list[Kind]]] = {}
         self.add(kinds)
 
@@ -36,6 +39,16 @@ class Catalog:
             key: kind for key, kind in self._kinds.items() if (key[0], key[2]) != (group, plural)
         }
         self._file()
+
+    def serve_remote(self, versions: Mapping[tuple[str, str], RemoteVersion]) -> None:
+        """Have these versions, and no others, served by other servers from now on."""
+        if versions != self.remote:
+            self.derived.clear()
+            self.remote = versions
+
+    def has_group(self, group: str) -> bool:
+        """Whether a group is served, here or elsewhere."""
+        return group in self._groups or any(each == group for each, _ in self.remote)
 
     def find(self, group: str, version: str, plural: str) -> Kind | None:
         """The kind found at a path."""

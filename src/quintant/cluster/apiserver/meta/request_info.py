@@ -38,8 +38,9 @@ class RequestInfo(Struct, frozen=True):
     @property
     def is_proxied(self) -> bool:
         """Whether what follows in the path is another server's."""
-        subresource = self.subresource.partition("/")[0]
-        return not self.group and subresource == PROXY and self.resource in PROXIED
+        if self.group or self.resource not in PROXIED:
+            return False
+        return self.subresource.partition("/")[0] == PROXY
 
     @property
     def full_resource(self) -> str:

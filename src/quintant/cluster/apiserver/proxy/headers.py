@@ -5,7 +5,7 @@ What proves to the server who asks is never passed on: neither tokens nor whom a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from quintant.http.encode_request import header_line
 from quintant.http.head import Head, ResponseHead
@@ -28,7 +28,11 @@ FORWARDED_FOR = "x-forwarded-for"
 
 
 def request_lines(
-    headers: Mapping[str, str], client: str, more: Mapping[str, str], *, upgrade: bool = False
+    headers: Mapping[str, str],
+    client: str,
+    more: Sequence[tuple[str, str]],
+    *,
+    upgrade: bool = False,
 ) -> str:
     """The fields of a request that are passed on, as lines, and those that the proxy adds."""
     dropped = _FRAMING | (frozenset() if upgrade else _HOP | _named(headers.get("connection", "")))
@@ -40,7 +44,9 @@ def request_lines(
     if client:
         before = passed.get(FORWARDED_FOR, "")
         passed[FORWARDED_FOR] = f"{before}, {client}" if before else client
-    return "".join(header_line(name, value) for name, value in {**passed, **more}.items())
+    added = {name for name, _ in more}
+    kept = [each for each in passed.items() if each[0] not in added]
+    return "".join(header_line(name, value) for name, value in (*kept, *more))
 
 
 def response_fields(head: ResponseHead, *, upgrade: bool = False) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ comes, so that its length may be unknown.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from urllib.parse import quote, urlencode
 
 from msgspec import Struct
@@ -42,8 +42,8 @@ class ProxiedRequest(Struct, frozen=True):
     dial: Dial
     links: LinkRewriter | None = None
     """What rewrites links of the response, if they are."""
-    more: Mapping[str, str] = {}
-    """Fields that are added."""
+    more: Sequence[tuple[str, str]] = ()
+    """Fields that are added; of one name there may be several."""
 
     @property
     def target(self) -> str:

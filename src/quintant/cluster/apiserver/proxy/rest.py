@@ -1,4 +1,4 @@
-"""ProxyREST (pkg/registry/core): whom a request to a pod, Service or node is for, and who answers.
+"""ProxyREST: whom a request to a pod, Service or node is for, and who answers.
 
 A pod is reached by whoever runs it (`runtimes`), at the address that it gave to that very pod:
 whatever a status or Endpoints say, nothing else is dialled.
@@ -13,7 +13,8 @@ from functools import lru_cache, partial
 from urllib.parse import quote
 
 from quintant.client.transport import ApiRequest, ApiResponse
-from quintant.cluster.apiserver.golang.net_errors import connect_error
+from quintant.cluster.apiserver.golang.net_errors import connect_error, tls_error
+from quintant.cluster.apiserver.golang.tls_config import unverified_context
 from quintant.cluster.apiserver.handlers.pod_streams import Admit, PodStream, simulated_pod
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -128,7 +129,7 @@ class Proxies:
     ) -> ProxiedRequest:
         host = call.headers.get("host", backend.host)
         links = link_rewriter(request_info.path, path, backend.host, host)
-        more = {"x-forwarded-uri": links.forwarded_uri(path)}
+        more = (("x-forwarded-uri", links.forwarded_uri(path)),)
         dial = partial(self._dial, backend, secure=wanted.secure)
         return ProxiedRequest(call, incoming, path, host, dial, links, more)
 
@@ -151,7 +152,7 @@ class Proxies:
                 await writer.start_tls(_context(), ssl_handshake_timeout=HANDSHAKE_SECONDS)
             except OSError as error:
                 writer.transport.abort()
-                raise DialFailed(_tls_error(error)) from None
+                raise DialFailed(tls_error(error)) from None
         return reader, writer
 
 
@@ -165,15 +166,4 @@ def _redirect(proxied: ProxiedRequest, request_info: RequestInfo) -> ApiResponse
 @lru_cache(maxsize=1)
 def _context() -> ssl.SSLContext:
     """Pods are reached by their addresses: no certificate can be held to those."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
-
-
-def _tls_error(error: OSError) -> str:
-    if isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":
-        return "http: server gave HTTP response to HTTPS client"
-    if isinstance(error, TimeoutError | ConnectionAbortedError):
-        return "net/http: TLS handshake timeout"
-    return "EOF" if isinstance(error, ConnectionError) else f"tls: {error}"
+    return unverified_context()

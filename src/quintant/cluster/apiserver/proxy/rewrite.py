@@ -1,4 +1,4 @@
-"""pkg/util/proxy Transport: links of a response, so that they lead through the proxy again. Pure.
+"""proxy.Transport: links of a response, so that they lead through the proxy again. Pure.
 
 A pod knows nothing of the path below which it is reached: `/login` of a pod is
 `/api/v1/namespaces/NS/pods/NAME/proxy/login` of the server. Relative links and those to other hosts

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from quintant.cluster.apiserver.meta.conditions import StatusCondition
 from quintant.cluster.apiserver.meta.names import label_value_errors
 from quintant.cluster.apiserver.meta.qos import qos_class
 from quintant.cluster.apiserver.meta.types import JsonObject, OtherObjects
@@ -22,6 +23,7 @@ _GATED = {
     "reason": "SchedulingGated",
     "message": "Scheduling is blocked due to non-empty scheduling gates",
 }
+_LOCAL = StatusCondition("Available", True, "Local", "Local APIServices are always available")
 _OWN_UID = "batch.kubernetes.io/controller-uid"
 
 
@@ -77,7 +79,15 @@ def _volume(volume: JsonObject, live: JsonObject | None, others: OtherObjects) -
         volume["status"] = {"phase": "Pending", "lastPhaseTransitionTime": since}
 
 
+def _api_service(service: JsonObject, live: JsonObject | None, others: OtherObjects) -> None:
+    """What this server serves itself is available at once."""
+    if live is None and service["spec"].get("service") is None:
+        since = service["metadata"]["creationTimestamp"]
+        service["status"] = _LOCAL.set(service.get("status") or {}, since)
+
+
 ASSIGN: dict[str, Callable[[JsonObject, JsonObject | None, OtherObjects], None]] = {
+    "apiservices": _api_service,
     "jobs": _job,
     "namespaces": _namespace,
     "persistentvolumes": _volume,

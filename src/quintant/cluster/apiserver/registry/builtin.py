@@ -79,6 +79,7 @@ admissionregistration.k8s.io v1 ValidatingAdmissionPolicyBinding validatingadmis
 admissionregistration.k8s.io v1 ValidatingWebhookConfiguration validatingwebhookconfigurations -        C - api-extensions
 admissionregistration.k8s.io v1 MutatingWebhookConfiguration   mutatingwebhookconfigurations   -        C - api-extensions
 apiextensions.k8s.io         v1 CustomResourceDefinition       customresourcedefinitions       crd,crds C s api-extensions
+apiregistration.k8s.io       v1 APIService                     apiservices                     -        C s api-extensions
 """  # noqa: E501
 
 # Groups of documents that only ask something.

@@ -54,7 +54,7 @@ _CREATE_ON_UPDATE = {
 _NO_UNCONDITIONAL_UPDATE = {
     *("customresourcedefinitions", "poddisruptionbudgets", "leases", "runtimeclasses"),
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations", *ADMISSION_POLICIES),
-    *("csidrivers", "csinodes", "volumeattachments"),
+    *("csidrivers", "csinodes", "volumeattachments", "apiservices"),
 }
 _STATUS_RESETS = {
     "deployments": frozenset({"labels"}),
@@ -62,12 +62,13 @@ _STATUS_RESETS = {
 }
 # A write of their status changes no metadata.
 _STATUS_ALONE = {
-    *("flowschemas", "prioritylevelconfigurations"),
+    *("apiservices", "flowschemas", "prioritylevelconfigurations"),
     *("servicecidrs", "validatingadmissionpolicies", "volumeattachments"),
 }
 _NO_GENERATION = {
     *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
     *("horizontalpodautoscalers", "resourcequotas", CSRS, "servicecidrs", "volumeattachments"),
+    "apiservices",
 }
 # Without /status, and yet with a generation.
 _GENERATION = {
@@ -110,6 +111,7 @@ _VALIDATE_NAME = {
     **dict.fromkeys(("events", "poddisruptionbudgets"), path_segment_errors),
     **dict.fromkeys(("roles", "rolebindings"), path_segment_errors),
     **dict.fromkeys(("clusterroles", "clusterrolebindings"), path_segment_errors),
+    "apiservices": path_segment_errors,
     CSRS: lambda name: [],
     "ipaddresses": ip_address_name_errors,
 }

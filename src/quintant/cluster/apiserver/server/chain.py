@@ -84,6 +84,8 @@ class HandlerChain:
         admission = AdmissionChain(self._crds, access, params, self._context, disabled)
         self._writes = Writes(self._objects, clock, random, admission)
         self._deletes = Deletes(self._objects, clock)
+        self.writes, self.deletes = self._writes, self._deletes
+        """For programs of the server that write by themselves."""
         self._webhooks = WebhookRegistry(store, catalog)
         matcher = Matcher(SelectorMatcher(store), access.authorizer.decide)
         webhooks = WebhookDispatcher(self._webhook_client, matcher, random, offload)

@@ -20,6 +20,10 @@ from ipaddress import IPv4Network
 from msgspec.structs import replace
 
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
+from quintant.cluster.apiserver.aggregator.controller import Aggregator
+from quintant.cluster.apiserver.aggregator.front_proxy import FrontProxy
+from quintant.cluster.apiserver.aggregator.handler import RemoteHandler
+from quintant.cluster.apiserver.aggregator.registrar import Registrar
 from quintant.cluster.apiserver.authentication.service_accounts import ISSUER
 from quintant.cluster.apiserver.discovery.documents import discover
 from quintant.cluster.apiserver.filters.access import Access
@@ -79,6 +83,7 @@ class ApiServer:
     `key` (PEM) signs tokens of service accounts for `issuers`; without it they end with the
     server. `dialer` reaches webhooks. `managed`: controllers run beside it, so that pods need
     accounts and volumes are held; `disabled_plugins` says it by name. `services` is their network.
+    `front_proxy` proves to extension servers who asks them; without it, none is reached.
     """
 
     def __init__(
@@ -95,6 +100,7 @@ class ApiServer:
         managed: bool = False,
         disabled_plugins: frozenset[str] | None = None,
         services: IPv4Network = NETWORK,
+        front_proxy: FrontProxy | None = None,
     ) -> None:
         require_extra(CLUSTER, "the embedded API server")
         make_room()
@@ -135,7 +141,16 @@ class ApiServer:
             self._chain.admit_connect,
             self.streams.runtimes,
         )
+        self.aggregator = Aggregator(
+            self.store,
+            self.catalog,
+            Registrar(self.store, self.catalog, self._chain.writes, self._chain.deletes, clock),
+            RemoteHandler(self.store, self.offload),
+            front_proxy,
+        )
+        """Passes on what other servers serve; whoever starts the server has it running."""
         self._chain.bootstrap()
+        self.aggregator.reload()
 
     async def request(self, call: ApiRequest) -> ApiResponse:
         """Answer a request; a watch is answered when it ends."""
@@ -232,6 +247,7 @@ class ApiServer:
         self._hub.expire()
         self.store.restore(snapshot)
         self._chain.bootstrap()
+        self.aggregator.reload()
 
     def advance(self, seconds: float) -> None:
         """Have what ends by itself end so much sooner: its clock was advanced."""
@@ -242,9 +258,12 @@ class ApiServer:
     ) -> Answer:
         if request_info.verb == "watch":
             # It has no end, and so its body would have none.
-            return await self._allowed(call, request_info, user, None)
+            remote = self.aggregator.find(call.path) is not None
+            return await self._allowed(call, request_info, user, incoming if remote else None)
         if request_info.is_proxied:
             # How long it may take is for the other server to say.
+            return await self._allowed(call, request_info, user, incoming)
+        if "upgrade" in call.headers and self.aggregator.find(call.path) is not None:
             return await self._allowed(call, request_info, user, incoming)
         limit = timeout_seconds(call.query)
         return await in_time(self._allowed(call, request_info, user, incoming), limit)
@@ -257,6 +276,8 @@ class ApiServer:
             self.mux.authorize(user, request_info)
         if request_info.is_proxied:
             return await self._proxied(call, request_info, user, incoming)
+        if self.aggregator.remotes and (api := self.aggregator.find(call.path)) is not None:
+            return await self.aggregator.answer(api, call, user, incoming)
         most = self.mux.max_request_body_bytes(call.path)
         if incoming is not None and not incoming.body_complete:
             call = replace(call, body=await incoming.body(most))

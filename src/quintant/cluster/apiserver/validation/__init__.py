@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.cluster.apiserver.validation.api_services import validate_api_service
 from quintant.cluster.apiserver.validation.autoscaling import AUTOSCALERS
 from quintant.cluster.apiserver.validation.csi import CSI
 from quintant.cluster.apiserver.validation.disruption_budgets import DISRUPTION_BUDGETS
@@ -63,6 +64,7 @@ VALIDATORS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]
     **RECORDS,
     **SECRETS_CONFIGMAPS,
     **WEBHOOKS,
+    "apiservices": validate_api_service,
     "endpoints": validate_endpoints,
     "endpointslices": validate_endpoint_slice,
     "events": validate_event,

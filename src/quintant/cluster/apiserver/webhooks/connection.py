@@ -15,30 +15,28 @@ import ssl
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from quintant.client.http.dial import Dialer
 from quintant.client.http.idle import IdleConnections
 from quintant.client.http.route import Hop, ServerRoute
 from quintant.client.transport import JSON, ApiResponse
+from quintant.cluster.apiserver.golang.tls_config import (
+    BUNDLES,
+    certificate_pool,
+    machine_context,
+    unverified_context,
+    verify_presented,
+)
 from quintant.cluster.apiserver.golang.x509_errors import UntrustedCertificate
 from quintant.core.clock import monotonic
 from quintant.http.client_connection import ClientConnection, ConnectionBroken
 from quintant.http.encode_request import encode_request, header_line
 from quintant.keys.sensitive import Sensitive
 
-if TYPE_CHECKING:
-    from cryptography.x509 import Certificate
-
-BUNDLES = 64
-"""Sets of authorities kept ready: more than there are webhook servers in a cluster."""
 ANSWER_BYTES = 64 * 1024 * 1024
 """Of an answer: a conversion may carry a whole list."""
 LONGEST_SECONDS = 60.0
 """For a connection or an answer: webhooks get 30 s at most, and whoever asks counts them."""
-
-# How a certificate is asked for in its binary form, of Python's own wrapper of OpenSSL.
-_DER = 2
 
 _LINES = "".join(
     header_line(name, value)
@@ -102,11 +100,9 @@ class WebhookConnections(IdleConnections):
         """UntrustedCertificate, and no connection, unless the bundle vouches for who is there."""
         if not self._address.bundle:
             return
-        from quintant.cluster.apiserver.golang.x509_verify import verify_server
-
+        shown, address = connection.transport.get_extra_info("ssl_object"), self._address
         try:
-            roots = _pool(self._address.bundle)
-            verify_server(_presented(connection), roots, self._address.name, datetime.now(UTC))
+            verify_presented(shown, address.bundle, address.name, datetime.now(UTC))
         except UntrustedCertificate:
             connection.close()
             raise
@@ -120,39 +116,12 @@ class WebhookConnections(IdleConnections):
 
 
 @lru_cache(BUNDLES)
-def _pool(bundle: bytes) -> tuple[Certificate, ...]:
-    from quintant.cluster.apiserver.golang.x509_verify import read_pool
-
-    return read_pool(bundle)
-
-
-@lru_cache(BUNDLES)
 def _context(bundle: bytes) -> ssl.SSLContext:
     if not bundle:
-        return _machine_context()
-    if not _pool(bundle):
+        return machine_context()
+    if not certificate_pool(bundle):
         raise InvalidBundle
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
-
-
-def _machine_context() -> ssl.SSLContext:
-    """The machine's authorities, as near to Go's rules as OpenSSL comes."""
-    context = ssl.create_default_context()
-    context.hostname_checks_common_name = False
-    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    return context
-
-
-def _presented(connection: ClientConnection) -> list[bytes]:
-    """The certificates that a server shows, its own first (DER)."""
-    shown = connection.transport.get_extra_info("ssl_object")
-    if hasattr(shown, "get_unverified_chain"):  # from Python 3.13 on
-        return list(shown.get_unverified_chain())
-    return [each.public_bytes(_DER) for each in shown._sslobj.get_unverified_chain() or ()]
+    return unverified_context()
 
 
 def _ignore(connection: ClientConnection) -> None:

@@ -23,7 +23,6 @@ FAILURES = (
     dial.ServerUnreachable,
 )
 """All that a line raises beside a time-out."""
-NO_BUNDLE = "unable to load root certificates: unable to parse bytes as PEM block"
 
 _HALF = "unexpected error when reading response body. Please retry. Original error: unexpected EOF"
 # What OpenSSL calls an answer that is not TLS; it is HTTP, as good as always.

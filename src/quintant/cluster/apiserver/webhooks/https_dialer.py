@@ -11,12 +11,13 @@ from urllib.parse import SplitResult, urlsplit
 
 from quintant.client.http.idle import IDLE_SECONDS
 from quintant.client.transport import ApiResponse
+from quintant.cluster.apiserver.golang.tls_config import NO_BUNDLE
 from quintant.cluster.apiserver.webhooks.connection import (
     InvalidBundle,
     WebhookAddress,
     WebhookConnections,
 )
-from quintant.cluster.apiserver.webhooks.dial_errors import FAILURES, NO_BUNDLE, explain_dial_error
+from quintant.cluster.apiserver.webhooks.dial_errors import FAILURES, explain_dial_error
 from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUnreachable
 from quintant.core.clock import monotonic
 

@@ -24,11 +24,11 @@ def test_fields_of_one_hop_end_here() -> None:
 
 
 def test_the_client_is_added_to_those_that_the_request_was_for() -> None:
-    lines = request_lines({"x-forwarded-for": "a", "x": "1\r\nY: 2"}, "b", {"z": "3"})
+    lines = request_lines({"x-forwarded-for": "a", "x": "1\r\nY: 2"}, "b", (("z", "3"),))
     assert lines == "x-forwarded-for: a, b\r\nz: 3\r\n"
 
 
 def test_an_upgrade_keeps_what_it_is_about() -> None:
     sent = {"connection": "Upgrade", "upgrade": "websocket", "host": "h", "authorization": "x"}
     expected = "connection: Upgrade\r\nupgrade: websocket\r\n"
-    assert request_lines(sent, "", {}, upgrade=True) == expected
+    assert request_lines(sent, "", (), upgrade=True) == expected

@@ -93,6 +93,18 @@ def _dangling(schema: JsonObject) -> str:
     return next(found, "?")
 
 
+def _served_by(api_service: JsonObject) -> str:
+    service = spec(api_service).get("service")
+    return "Local" if service is None else f"{service['namespace']}/{service['name']}"
+
+
+def _available(api_service: JsonObject) -> str:
+    conditions = part(api_service, "status").get("conditions") or ()
+    found: JsonObject = next((each for each in conditions if each.get("type") == "Available"), {})
+    value, reason = found.get("status") or "Unknown", found.get("reason")
+    return f"{value} ({reason})" if reason and value != "True" else value
+
+
 def _queuing(name: str) -> Callable[[JsonObject], Any]:
     return lambda each: part(each, "spec", "limited", "limitResponse", "queuing").get(name, NONE)
 
@@ -185,6 +197,7 @@ STORAGE_CLASS = Printer(
 CSI_NODE = Printer(
     (NAME, column("Drivers", lambda each: len(spec(each).get("drivers") or ()), "integer"), AGE)
 )
+API_SERVICE = Printer((NAME, column("Service", _served_by), column("Available", _available), AGE))
 CSI_DRIVER = Printer(
     (
         NAME,

@@ -21,6 +21,7 @@ from quintant.cluster.apiserver.response.printers.pods import POD
 REMEMBERED = 512
 """Printers kept: more kinds than are looked at at a time."""
 _BUILTIN: Mapping[str, Printer] = {
+    "apiservices.apiregistration.k8s.io": misc.API_SERVICE,
     "pods": POD,
     "services": network.SERVICE,
     "endpoints": network.ENDPOINTS,
