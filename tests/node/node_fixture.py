@@ -163,13 +163,18 @@ def alive(pid: int) -> bool:
 
 def children(kubelet: int) -> list[int]:
     """The processes that carry the mark of an agent, by its process id."""
+    return marked(f"{AGENT}={kubelet}-")
+
+
+def marked(variable: str) -> list[int]:
+    """The processes that run with such a variable, by how it begins."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             environ = (entry / "environ").read_bytes()
         except OSError:
             continue
-        if f"{AGENT}={kubelet}-".encode() in environ and alive(int(entry.name)):
+        if variable.encode() in environ and alive(int(entry.name)):
             found.append(int(entry.name))
     return found
 

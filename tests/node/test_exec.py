@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest_asyncio
 from websockets.exceptions import InvalidStatus
 
 import patience
-from node.node_fixture import PATIENCE_SECONDS, NodeCluster, ended, ready, vanished
+from node.node_fixture import PATIENCE_SECONDS, NodeCluster, ended, marked, ready, vanished
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster
 from quintant.cluster.kubelet.container.images import ImageProgram
@@ -236,3 +237,18 @@ async def test_who_may_only_get_sessions_may_not_run_anything(node: NodeCluster)
         ("get", "pods/exec", 403),
         ("get", "pods/exec", 101),
     ]
+
+
+async def test_a_probe_that_takes_too_long_is_ended_with_all_that_it_started(
+    node: NodeCluster,
+) -> None:
+    """Who left its session is found by its mark, at once, not only when the container ends."""
+    mark = "PROBE_OF_A_TEST=yes"
+    command = f"export {mark}; setsid sleep 300 & exec sleep 300"
+    probe = {"exec": {"command": ["sh", "-c", command]}, "failureThreshold": 1000}
+    main = {"name": "main", "image": SHELL, "command": ["sleep", "300"], "readinessProbe": probe}
+    async with node.api.watch("/api/v1/namespaces/default/events") as events:
+        await node.create("a", containers=[main], terminationGracePeriodSeconds=1)
+        while "timed out" not in (await events.next(math.inf))["object"]["message"]:
+            pass
+    assert not marked(mark)

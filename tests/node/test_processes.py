@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from contextlib import suppress
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 
 import pytest
 
-from node.node_fixture import vanished
+from node.node_fixture import marked, vanished
 from quintant.cluster.kubelet.container.exec_hooks import LimitedOutput
 from quintant.cluster.kubelet.process.orphans import CONTAINER
 from quintant.cluster.kubelet.process.processes import BURST_BYTES, PAUSE_SECONDS, LocalProcesses
@@ -83,6 +85,55 @@ async def test_nothing_of_a_flood_is_lost_and_the_loop_is_not_drowned_in_it(tmp_
     assert await (await LocalProcesses().start(python(code, tmp_path), output)).ended() == 0
     assert output.size == size
     assert monotonic() - began > 2 * PAUSE_SECONDS, "it had to wait for the others"
+
+
+def pipes() -> set[str]:
+    """The pipes and sockets that this process has open."""
+    found = set()
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found.add(str(entry.readlink()))
+    return {each for each in found if each.startswith(("pipe:", "socket:"))}
+
+
+async def begun_and_given_up(turns: int, folder: Path) -> bool:
+    """Cancel a start after so many turns of the loop; whether that was before its end."""
+    launch = python("import time; time.sleep(30)", folder)
+    starting = asyncio.ensure_future(LocalProcesses().start(launch, LimitedOutput()))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    given_up = starting.cancel()
+    with suppress(asyncio.CancelledError):
+        process = await starting
+        process.signal(SIGKILL)
+        await process.ended()
+    return given_up
+
+
+async def test_a_start_that_is_given_up_leaves_neither_program_nor_pipe(tmp_path: Path) -> None:
+    await begun_and_given_up(1000, tmp_path)  # what watches over children is open from now on
+    before, turns = pipes(), 0
+    while await begun_and_given_up(turns, tmp_path):
+        turns += 1
+    assert turns > 1, "there was a moment to give up in"
+    await vanished(*marked(f"{CONTAINER}=test-{id(tmp_path)}"))
+    await asyncio.sleep(0)
+    assert pipes() == before
+
+
+async def test_whoever_gives_up_waiting_for_an_end_has_no_pipe_left(tmp_path: Path) -> None:
+    await begun_and_given_up(1000, tmp_path)  # what watches over children is open from now on
+    before = pipes()
+    launch = python("import time; time.sleep(30)", tmp_path)
+    process = await LocalProcesses().start(launch, LimitedOutput())
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await process.ended()
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert pipes() == before
+    process.signal(SIGKILL)
+    assert await process.ended() == -SIGKILL
 
 
 async def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ class HandlerRunner(Struct, frozen=True):
     ) -> HandlerResult:
         output = LimitedOutput()
         process = await self.node.processes.start(launch, output)
+        code: int | None = None
         try:
             async with asyncio.timeout(timeout):
                 code = await process.ended()
@@ -84,7 +85,9 @@ class HandlerRunner(Struct, frozen=True):
             text = shlex.join(action.command)
             return HandlerResult(False, f'command timed out: "{text}" timed out after {timeout:g}s')
         finally:
-            process.signal(SIGKILL)
+            if code is None:
+                process.signal(SIGKILL)
+                await process.ended()
         return HandlerResult(code == 0, output.text)
 
 

@@ -23,7 +23,7 @@ from quintant.cluster.apiserver.kubelet_client.streaming_runtime import ExecOpti
 from quintant.cluster.kubelet.logs.files import OutputSink
 from quintant.cluster.kubelet.process.exec_process import LocalExecProcess, start_exec
 from quintant.cluster.kubelet.process.orphans import CONTAINER, end_marked
-from quintant.cluster.kubelet.process.protocols import Launch
+from quintant.cluster.kubelet.process.protocols import Launch, StartError
 from quintant.cluster.kubelet.process.spawn import OUTPUT_SECONDS, spawn
 
 BURST_BYTES, PAUSE_SECONDS = 256 * 1024, 0.05
@@ -81,13 +81,15 @@ class LocalProcess(Struct):
             os.killpg(self.child.pid, number)
 
     async def ended(self) -> int:
-        code = await self.child.wait()
-        self._sweep()
-        # Who left the program may hold its pipes for a moment; the last lines come first.
-        await asyncio.wait([pump.drained for _, pump in self.pipes], timeout=OUTPUT_SECONDS)
-        for transport, _ in self.pipes:
-            transport.close()
-        return code
+        try:
+            code = await self.child.wait()
+            self._sweep()
+            # Who left the program may hold its pipes for a moment; the last lines come first.
+            await asyncio.wait([pump.drained for _, pump in self.pipes], timeout=OUTPUT_SECONDS)
+            return code
+        finally:
+            for transport, _ in self.pipes:
+                transport.close()
 
     def _sweep(self) -> None:
         """End whatever the program started and left."""
@@ -104,17 +106,16 @@ class LocalProcesses:
     """The processes of this machine."""
 
     async def start(self, launch: Launch, sink: OutputSink) -> LocalProcess:
-        # Pipes of our own: with asyncio's, waiting for a program is waiting for its children, too.
-        with ExitStack() as ours, ExitStack() as theirs:
-            ends = {name: _pipe(ours, theirs) for name in ("stdout", "stderr")}
-            child = await spawn(launch, DEVNULL, *(write for _, write in ends.values()))
-            theirs.close()
-            process = LocalProcess(child, launch.env.get(CONTAINER, ""))
-            loop = asyncio.get_running_loop()
-            for name, (read, _) in ends.items():
-                process.pipes.append(await loop.connect_read_pipe(partial(_Pump, name, sink), read))
-            ours.pop_all()
-        return process
+        starting = asyncio.create_task(_start(launch, sink))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # A pipe that is half connected is closed by no loop: what was begun comes to its end.
+            with suppress(StartError):
+                process = await starting
+                process.signal(signal.SIGKILL)
+                await process.ended()
+            raise
 
     async def exec(
         self, launch: Launch, options: ExecOptions, group: asyncio.TaskGroup
@@ -122,6 +123,20 @@ class LocalProcesses:
         process = await start_exec(launch, options)
         group.create_task(process.supervise())
         return process
+
+
+async def _start(launch: Launch, sink: OutputSink) -> LocalProcess:
+    # Pipes of our own: with asyncio's, waiting for a program is waiting for its children, too.
+    with ExitStack() as ours, ExitStack() as theirs:
+        ends = {name: _pipe(ours, theirs) for name in ("stdout", "stderr")}
+        child = await spawn(launch, DEVNULL, *(write for _, write in ends.values()))
+        theirs.close()
+        process = LocalProcess(child, launch.env.get(CONTAINER, ""))
+        loop = asyncio.get_running_loop()
+        for name, (read, _) in ends.items():
+            process.pipes.append(await loop.connect_read_pipe(partial(_Pump, name, sink), read))
+        ours.pop_all()
+    return process
 
 
 def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[BinaryIO, int]:
