@@ -136,15 +136,15 @@ class ChainSpec(Model):
     genesis_url: LongText = msgspec.field(default="", name="genesisURL")
     """Where the genesis file is loaded from: a file, packed or not, or the RPC of a node."""
     genesis_script: LongText = ""
-    """A shell script that makes the genesis file, instead of a URL."""
+    """A shell script for the genesis file, instead of a URL; it finds no curl, wget or jq."""
     addrbook_url: LongText = msgspec.field(default="", name="addrbookURL")
     """Where the address book is loaded from."""
     addrbook_script: LongText = ""
-    """A shell script that makes the address book, instead of a URL."""
+    """A shell script for the address book, instead of a URL; it finds no curl, wget or jq."""
     snapshot_url: LongText = msgspec.field(default="", name="snapshotURL")
     """Where the data of a new home are loaded from: a packed archive."""
     snapshot_script: LongText = ""
-    """A shell script that fills the data of a new home, instead of a URL."""
+    """A shell script for the data of a new home, instead of a URL; it finds no curl, wget or jq."""
     state_sync: StateSync | None = None
     skip_invariants: bool = False
     """Start without checking the invariants of crisis."""
