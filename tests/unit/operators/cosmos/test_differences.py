@@ -93,7 +93,7 @@ def labels_of_the_owner_do_not_win() -> None:
 def a_pod_may_read_pods_and_patch_a_status() -> None:
     account = build_account(full_node())
     assert account is not None
-    rights = {(rule.resources, rule.verbs) for rule in account.role.rules}
+    rights = {(rule.resources, rule.verbs) for rule in account.role.rules or ()}
     assert rights == {
         (("pods",), ("get",)),
         (("cosmosfullnodes",), ("get",)),
