@@ -48,6 +48,7 @@ PROMISES = {
     "operators/test_kstatus.py": "GitOps tools can judge every kind",
     "operators/test_quantities.py": "an amount of any kind may be a number",
     "operators/test_shape.py": "every operator has the same files",
+    "operators/cosmos/test_differences.py": "the table of differences is true",
     "operators/cosmos/test_readme.py": "the contract table is true",
     "operators/infra/test_readme.py": "the contract table is true",
     "operators/klight/test_readme.py": "the contract table is true",
