@@ -246,7 +246,9 @@ async def everything(cluster: InProcessCluster) -> Metrics:
     """The metrics of a manager that does all there is to measure."""
     example = load_example("06_webhooks")
     manager = Manager("all", leader_elect=True)
-    manager.controls(example.Topic).fresh(within=60).reconcile(example.reconcile)
+    manager.controls(example.Topic).fresh(within=60).daemon(example.reconcile).reconcile(
+        example.reconcile
+    )
     manager.webhooks.validating(example.Topic, example.check)
     await cluster.advance(1)
     engine = await cluster.run(manager)

@@ -14,6 +14,7 @@ from quintant.client.token_bucket import check_rate
 from quintant.core.errors import ConfigError
 from quintant.core.options import Duration
 from quintant.runtime.cache.staleness import LEAST_SAMPLING_SECONDS
+from quintant.runtime.leader.lease import LeaseTimes
 from quintant.runtime.shard.layout import Shards
 from quintant.runtime.watch.timeouts import Timers
 
@@ -28,6 +29,8 @@ class Settings(Struct, frozen=True):
     """Compete for a lease before working; needed with more than one replica."""
     shards: Shards | None = None
     """Divide the keys among all replicas; leader election is for nothing then."""
+    lease: LeaseTimes = LeaseTimes()
+    """How long a lease is respected, kept without renewal, and how often it is renewed."""
     lease_namespace: str = ""
     """Where the lease is; empty means where the process lives."""
     metrics: str = "127.0.0.1:8080"
@@ -65,6 +68,12 @@ class Settings(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.rate is not None:
             check_rate(self.rate, self.burst)
+        if self.shards is not None and self.lease != LeaseTimes():
+            raise ConfigError(
+                "lease times of a sharded manager",
+                because="its members renew Leases of their own, at times that fit their ranges",
+                hint="leave lease=… out, or shards=…",
+            )
         if self.staleness is not None and not self.staleness >= LEAST_SAMPLING_SECONDS:
             raise ConfigError(
                 f"staleness={self.staleness:g}",

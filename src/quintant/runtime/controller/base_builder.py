@@ -23,7 +23,9 @@ from quintant.runtime.controller.declaration import (
     Declaration,
     Mapper,
     PermissionUse,
+    PriorityFunction,
     Retry,
+    RetryPolicy,
     WatchDeclaration,
     kind_name,
 )
@@ -32,7 +34,7 @@ from quintant.runtime.reconcile.context import KeyReconciler, Reconciler
 from quintant.runtime.reconcile.keyed_state import KeyHolder
 from quintant.runtime.source.predicates import Predicate
 from quintant.runtime.source.sources import Source, source
-from quintant.runtime.workqueue.rate_limiter import CAP_SECONDS, FIRST_SECONDS
+from quintant.runtime.workqueue.rate_limiter import CAP_SECONDS, FIRST_SECONDS, RateLimiter
 
 R = TypeVar("R", bound=Object)
 Register = Callable[[Declaration[Any]], None]
@@ -176,7 +178,36 @@ class BaseBuilder:
             raise ConfigError(f"retry(first={first}, cap={cap})", because="0 < first <= cap")
         if rate is not None:
             check_rate(rate, burst)
+        if self._draft.rate_limiter is not None:
+            raise _limited_twice(self._draft.name)
         return self._with(retry=Retry(first, cap, rate, burst))
+
+    def rate_limiter(self, make: Callable[[], RateLimiter[Request]]) -> Self:
+        """Have failing keys wait as another rate limiter says, in place of `.retry(…)`.
+
+        `make` is called once per run of the controller: `.rate_limiter(MyLimiter)`.
+        """
+        _check_callable("rate_limiter", make, "a class, or a function that makes one")
+        if self._draft.retry != Retry():
+            raise _limited_twice(self._draft.name)
+        return self._with(rate_limiter=make)
+
+    def retry_policy(self, policy: RetryPolicy) -> Self:
+        """Let a function of the failure say when a key is tried again, or that it is given up.
+
+        It is asked about errors, refusals and time-outs; not about conflicts, which are none, nor
+        where the server said itself when it may be asked again.
+        """
+        _check_callable("retry_policy", policy, "a function of a ReconcileFailure")
+        return self._with(retry_policy=policy)
+
+    def priority(self, function: PriorityFunction[Any]) -> Self:
+        """Rank keys when they are added to the queue: `function(request, obj, priority)`.
+
+        What was ranked keeps its priority while it is retried.
+        """
+        _check_callable("priority", function, "a function of request, object and priority")
+        return self._with(priority=function)
 
     def without_resync(self) -> Self:
         """Do not look at every key again every ten hours."""
@@ -199,6 +230,23 @@ class BaseBuilder:
         check_async(reconcile, f"controller {self._draft.name!r}", "(object, context)")
         self._ended = True
         self._register(replace(self._draft, reconcile=reconcile))
+
+
+def _check_callable(what: str, given: object, wanted: str) -> None:
+    if not callable(given):
+        raise ConfigError(
+            f"{what}({given!r})",
+            because="it is called while the controller runs",
+            hint=f"give it {wanted}",
+        )
+
+
+def _limited_twice(name: str) -> ConfigError:
+    return ConfigError(
+        f"controller {name!r} has two rate limiters",
+        because=".retry(first=…, cap=…, rate=…) configures the one that .rate_limiter(…) replaces",
+        hint="leave one of them out",
+    )
 
 
 def _single_and_sharded(name: str) -> ConfigError:

@@ -18,6 +18,7 @@ from quintant.runtime.controller.async_functions import check_async
 from quintant.runtime.controller.base_builder import BaseBuilder, Register
 from quintant.runtime.controller.declaration import (
     ByIndex,
+    DaemonFunction,
     Declaration,
     OnDeleted,
     WatchDeclaration,
@@ -98,6 +99,23 @@ class Builder(BaseBuilder, Generic[K]):
             )
         check_async(cleanup, f"finalizer {name!r}", "(object, context)")
         return self._with(finalizer=Finalizer(name, cleanup, when, tuple(also), leaves))
+
+    def daemon(self, function: DaemonFunction[K]) -> Self:
+        """Run a task per object, beside its reconciles: `async def watch(obj, ctx)`.
+
+        It begins before the first reconcile of a living object, on the leader only, and is
+        cancelled and awaited when the object is to go, before its cleanup, and when the controller
+        stops. One that raises is begun again after a second, two, up to a minute, with a Warning
+        event; one that returns, or raises Terminal, is over.
+        """
+        check_async(function, "daemon", "(object, context)")
+        if self._draft.daemon is not None:
+            raise ConfigError(
+                f"controller {self._draft.name!r} has two daemons",
+                because="there is one task per object",
+                hint="do both in one function, with asyncio.TaskGroup",
+            )
+        return self._with(daemon=function)
 
     def keeps(self, *states: KeyHolder) -> Self:
         """Forget a key in all of these when its object is gone: a `KeyedState`, series of metrics.

@@ -11,6 +11,7 @@ the key is settled or retried, and the other keys go on.
 from __future__ import annotations
 
 import asyncio
+import operator
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from typing import Any, Generic
@@ -19,7 +20,6 @@ from msgspec import Struct
 
 from quintant.client.api_time import ApiTime
 from quintant.client.fence import FENCE_KEY
-from quintant.client.token_bucket import TokenBucket
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError, Terminal, TooManyRequests, leaf_errors
 from quintant.core.object import K, Request
@@ -30,12 +30,13 @@ from quintant.runtime.controller.blocking_keys import (
     BlockingKeys,
     RunningReconcile,
 )
-from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.controller.declaration import Declaration, GiveUp
 from quintant.runtime.controller.event_handlers import connect_sources
 from quintant.runtime.controller.freshness import FreshnessGuard
 from quintant.runtime.controller.hot_loops import HotLoops
 from quintant.runtime.controller.ownership import KeyOwnership
 from quintant.runtime.controller.reconcile import ControllerServices, ReconcileHandler
+from quintant.runtime.controller.retries import Retries, gave_up
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Outcome
 from quintant.runtime.observe.tracing import LATER, RETRY, ControllerTracing
@@ -49,7 +50,6 @@ from quintant.runtime.reconcile.result import (
 from quintant.runtime.source.failures import being_cancelled, keep_running
 from quintant.runtime.source.long_calls import LongCalls
 from quintant.runtime.source.sources import BusySource, Source, SourceContext, every
-from quintant.runtime.workqueue.rate_limiter import RateLimiter
 from quintant.runtime.workqueue.workqueue import LOW_PRIORITY, WorkItem, Workqueue
 
 log = logs.get_logger()
@@ -81,6 +81,8 @@ class _Ending(Struct, frozen=True):
     outcome: ReconcileOutcome
     result: Result | None = None
     error: Exception | None = None
+    delay: float | None = None
+    """Seconds until the next try, if a retry policy has said so."""
 
     @property
     def errors(self) -> list[BaseException]:
@@ -107,21 +109,20 @@ class Controller(Generic[K]):
         self._kind = resource_of(declaration.kind) if declaration.kind is not None else None
         self._metrics = services.metrics.controller(declaration.name, declaration.workers)
         self.queue: Workqueue[Request] = Workqueue(
-            services.metrics.queue_observer(declaration.name)
+            services.metrics.queue_observer(declaration.name),
+            self._rank if declaration.priority is not None else None,
         )
         services.metrics.add_queue(declaration.name, self.queue)
-        retry = declaration.retry
-        bucket = TokenBucket(retry.rate, retry.burst) if retry.rate is not None else None
-        self.bucket = bucket
-        """What the retries of all keys together wait for."""
-        self._limiter: RateLimiter[Request] = RateLimiter(
-            first=retry.first, cap=retry.cap, bucket=bucket
+        self._retries = Retries(
+            declaration.name, declaration.retry, declaration.retry_policy, declaration.rate_limiter
         )
+        self.bucket = self._retries.bucket
+        """What the retries of all keys together wait for."""
         tracer, wake = services.tracer, self.queue.add
         self._tracing = tracing = ControllerTracing(tracer, self.name) if tracer else None
         # A deletion is new work: what failed before it must not delay the cleanup.
         self._events = connect_sources(
-            declaration, services.caches, self.queue, self._limiter.forget, tracing
+            declaration, services.caches, self.queue, self._retries.forget, tracing
         )
         informers = filter(None, (self._events.primary, *self._events.related))
         self.views = services.staleness.views(informers)
@@ -178,11 +179,24 @@ class Controller(Generic[K]):
                 sources.create_task(keep_running(source, context))
                 for source in self._sources(resync)
             ]
-            async with asyncio.TaskGroup() as workers:
-                for _ in range(self.declaration.workers):
-                    workers.create_task(self._work())
+            try:
+                self._begin_daemons(sources, tasks)
+                async with asyncio.TaskGroup() as workers:
+                    for _ in range(self.declaration.workers):
+                        workers.create_task(self._work())
+            finally:
+                if self._handler.daemons is not None:
+                    await self._handler.daemons.close(context.grace())
             for task in tasks:
                 task.cancel()
+
+    def _begin_daemons(self, group: asyncio.TaskGroup, tasks: list[asyncio.Task[None]]) -> None:
+        daemons, left = self._handler.daemons, self._services.lease_left
+        if daemons is None:
+            return
+        daemons.open()
+        if left is not None:
+            tasks.append(group.create_task(daemons.follow_lease(left, self.resync)))
 
     async def stop(self) -> None:
         """Take no new keys, and wait for those under way, and for what sources have under way."""
@@ -192,7 +206,7 @@ class Controller(Generic[K]):
 
     def failures(self, key: Request) -> int:
         """How many times in a row a key has failed."""
-        return self._limiter.failures(key)
+        return self._retries.failures(key)
 
     def resync(self) -> None:
         """Look at every known object again, as the periodic resync does, below live changes."""
@@ -209,7 +223,7 @@ class Controller(Generic[K]):
         """Drop what is remembered about keys that are `wanted`: they are another process's."""
         for key in [*self._events.known_keys()]:
             if wanted(key):
-                self._limiter.forget(key)
+                self._retries.forget(key)
                 self._handler.forget(key)
 
     def calls_under_way(self) -> Iterable[Request]:
@@ -263,7 +277,7 @@ class Controller(Generic[K]):
             try:
                 guarded = self._freshness is not None or self._blocking.blocks
                 if guarded and (wait := self._wait(lease.key)):
-                    self.queue.add(lease.key, after=wait, priority=lease.priority)
+                    self.queue.add(lease.key, after=wait, priority=lease.priority, ranked=True)
                 elif self._ownership is None:
                     await self._handle(task, lease)
                 else:
@@ -304,7 +318,7 @@ class Controller(Generic[K]):
         """Drop what is left of another process's key once its object is gone."""
         primary = self._events.primary
         if primary is not None and primary.store.get(key) is None:
-            self._limiter.forget(key)
+            self._retries.forget(key)
             self._handler.forget(key)
 
     async def _handle(self, task: asyncio.Task[Any], lease: WorkItem[Request]) -> None:
@@ -344,9 +358,34 @@ class Controller(Generic[K]):
     async def _attempt(self, lease: WorkItem[Request], started: float) -> _Ending:
         ending = await self._try(lease.key, started)
         if ending.error is not None and ending.outcome is not ReconcileOutcome.CONFLICT:
-            await self._handler.report_failure(lease.key, ending.error)
+            error = ending.error
+            ending = self._judged(lease.key, ending, error)
+            await self._handler.report_failure(lease.key, error)
         self._conclude(lease, ending)
         return ending
+
+    def _judged(self, key: Request, ending: _Ending, error: Exception) -> _Ending:
+        """A failure as the retry policy sees it."""
+        if ending.outcome is ReconcileOutcome.TERMINAL or ending.retry_after:
+            return ending
+        decision = self._retries.decide(key, error)
+        if isinstance(decision, GiveUp):
+            failures = self._retries.failures(key) + 1
+            terminal = gave_up(error, ending.why, failures, decision)
+            return _Ending(ReconcileOutcome.TERMINAL, error=terminal)
+        return _Ending(ending.outcome, error=error, delay=decision)
+
+    def _rank(self, key: Request, priority: int) -> int:
+        """The priority of a key as the program's own function says; as it was if that fails."""
+        function, kind = self.declaration.priority, self.declaration.kind
+        assert function is not None, "a queue without a function has no rank"
+        obj = self._services.caches.find_anywhere(kind, key) if kind is not None else None
+        try:
+            return operator.index(function(key, obj, priority))
+        except Exception:
+            # It runs inside watches and workers: what it cannot rank must not end them.
+            log.exception("a priority function failed", controller=self.name, object=str(key))
+            return priority
 
     async def _try(self, key: Request, started: float) -> _Ending:
         try:
@@ -375,20 +414,23 @@ class Controller(Generic[K]):
         if ending.error is not None:
             self._failed(lease, ending)
         else:
-            self._limiter.forget(key)
+            self._retries.forget(key)
         if result is not None and result.seconds is not None:
             wanted = priority if result.priority is None else result.priority
-            self.queue.add(key, after=result.seconds, priority=wanted)
+            self.queue.add(key, after=result.seconds, priority=wanted, ranked=True)
 
     def _failed(self, lease: WorkItem[Request], ending: _Ending) -> None:
         self._count(ending.outcome)
         _say(ending)
         if ending.outcome.resets_failures:
-            self._limiter.forget(lease.key)
+            self._retries.forget(lease.key)
         else:
             # A time that the server named is no guess of ours, and does not double.
-            delay = ending.retry_after or self._limiter.when(lease.key)
-            self.queue.add(lease.key, after=delay, priority=lease.priority)
+            delay = ending.retry_after
+            if not delay:
+                counted = self._retries.delay(lease.key)
+                delay = counted if ending.delay is None else ending.delay
+            self.queue.add(lease.key, after=delay, priority=lease.priority, ranked=True)
         self._announce(lease.key, ending.errors)
 
     def _count(self, outcome: ReconcileOutcome) -> None:

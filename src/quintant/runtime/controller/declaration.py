@@ -7,7 +7,7 @@ and the permissions it needs can be read off it without a cluster.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Generic
+from typing import Any, Generic, Protocol
 
 from msgspec import Struct, field
 
@@ -15,12 +15,12 @@ from quintant.core.object import K, Object, Request
 from quintant.core.owner import OWNER_UID, controller_of, owner_of, owner_uid_of
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.cache.indexer import IndexFunction
-from quintant.runtime.reconcile.context import KeyReconciler, Reconciler
+from quintant.runtime.reconcile.context import Context, K_contra, KeyReconciler, Reconciler
 from quintant.runtime.reconcile.finalizer import Finalizer
 from quintant.runtime.reconcile.keyed_state import KeyHolder
 from quintant.runtime.source.predicates import Predicate
 from quintant.runtime.source.sources import Source
-from quintant.runtime.workqueue.rate_limiter import CAP_SECONDS, FIRST_SECONDS
+from quintant.runtime.workqueue.rate_limiter import CAP_SECONDS, FIRST_SECONDS, RateLimiter
 
 # Reconciles wait for the network most of their time, so a few at once cost nothing.
 WORKERS = 4
@@ -85,6 +85,42 @@ class PermissionUse(Struct, frozen=True):
     """The only objects it is needed for; empty is all of them."""
 
 
+class ReconcileFailure(Struct, frozen=True):
+    """A reconcile that failed, as a retry policy judges it."""
+
+    request: Request
+    error: Exception
+    """What was raised; a ReconcileTimeout, where it took too long."""
+    failures: int
+    """How many times in a row the key has failed, this time included."""
+
+
+class GiveUp(Struct, frozen=True):
+    """Do not try again until the object changes; a Warning event with this reason says so."""
+
+    reason: str = "GaveUp"
+
+
+class RetryPolicy(Protocol):
+    """Decides what follows a failure; any function of this shape will do. It must not wait."""
+
+    def __call__(self, failure: ReconcileFailure, /) -> float | GiveUp | None:
+        """Seconds until the next try, or GiveUp; None leaves it to the rate limiter."""
+
+
+class PriorityFunction(Protocol[K_contra]):
+    """Ranks a key when it is added to the queue; any function of this shape will do."""
+
+    def __call__(self, request: Request, obj: K_contra | None, priority: int, /) -> int:
+        """The priority, the higher the sooner; `obj` is the cached object, if there is one.
+
+        `priority` is what it would be: 0 for a change, -100 for what nobody waits for.
+        """
+
+
+DaemonFunction = Callable[[K, Context[K]], Awaitable[None]]
+"""Runs beside the reconciles for as long as its object lives, or until it returns."""
+
 OnDeleted = Callable[[Request], Awaitable[None] | None]
 
 
@@ -109,6 +145,12 @@ class Declaration(Struct, Generic[K], frozen=True):
     workers: int = WORKERS
     timeout: float = TIMEOUT_SECONDS
     retry: Retry = Retry()
+    rate_limiter: Callable[[], RateLimiter[Request]] | None = None
+    """What makes the rate limiter of a run, in place of `retry`."""
+    retry_policy: RetryPolicy | None = None
+    priority: PriorityFunction[K] | None = None
+    daemon: DaemonFunction[K] | None = None
+    """A task per object, beside its reconciles."""
     resync: bool = True
     namespaces: tuple[str, ...] = ()
     """The only ones it controls objects in; empty is wherever its manager works."""

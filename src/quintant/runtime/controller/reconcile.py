@@ -13,6 +13,7 @@ from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.informer import Informer, UndecodableObject
 from quintant.runtime.cache.staleness import ControllerViews, Staleness
+from quintant.runtime.controller.daemons import END_SECONDS, Daemons
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.orphans import OrphanSweep
 from quintant.runtime.controller.ownership import KeyOwnerships
@@ -52,6 +53,8 @@ class ControllerServices(Struct, frozen=True):
     blocking: BlockingCalls
     staleness: Staleness
     tracer: Tracer | None = None
+    lease_left: Callable[[], float] | None = None
+    """Seconds until the lease is in doubt; None where there is none."""
     ownerships: KeyOwnerships | None = None
     """Whose the keys are; None: all of them are this process's own."""
 
@@ -68,6 +71,8 @@ class ReconcileHandler(Generic[K]):
         wake: Callable[[Request], None],
         views: ControllerViews,
     ) -> None:
+        self.daemons = self._new_daemons(declared, primary, services)
+        """A task per object; None where the controller has none."""
         self.views = views
         """What its reconciles read, as old as it may be."""
         self._declared, self._primary, self._services = declared, primary, services
@@ -91,17 +96,33 @@ class ReconcileHandler(Generic[K]):
         if unfit is not None and unfit.meta.deletion_timestamp is not None:
             return await self._hold_unfit(self._primary, unfit)
         obj = self._primary.get(key)
+        daemons = self.daemons
+        if daemons is not None and (obj is None or obj.deleting) and not await daemons.stop(key):
+            return Result(after=END_SECONDS)
         if obj is not None:
             held = self._declared.finalizer
             wanted = held is None or held.wants(obj)
             step = final.next_step(obj.metadata, self._names, wanted)
             if step is ReconcileStep.RECONCILE:
+                if daemons is not None and not await daemons.keep(key, obj):
+                    return Result(after=END_SECONDS)
                 reconcile_object: Reconciler[K] = self._declared.reconcile  # type: ignore[assignment]
                 return await reconcile_object(obj, self.context(key, obj))
             return await self._present(key, obj, step)
         if unfit is None:
             await self._gone(key)
         return None
+
+    def _new_daemons(
+        self, declared: Declaration[K], primary: Informer[K] | None, services: ControllerServices
+    ) -> Daemons[K] | None:
+        if declared.daemon is None or primary is None:
+            return None
+        metrics = services.metrics.daemons(declared.name)
+        store = primary.store
+        return Daemons(
+            declared.name, declared.daemon, store.get, self.context, services.random, metrics
+        )
 
     async def report_failure(self, key: Request, error: Exception) -> None:
         """Report a step that failed to the user, if it keeps an object from going; never raises."""

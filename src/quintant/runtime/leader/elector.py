@@ -123,6 +123,12 @@ class Elector:
         """Seconds since the last renewal began, for a leader; 0 for any other."""
         return self._renewal.age() if self.state is ElectorState.LEADING else 0.0
 
+    def seconds_to_doubt(self) -> float:
+        """Seconds until it is doubtful that this replica leads; none are left if it is, or not."""
+        if self.state is not ElectorState.LEADING:
+            return 0.0
+        return self.election.doubt - self._renewal.age()
+
     async def release(self) -> None:
         """Give the lease back, so that a standby need not wait; call it after the last write."""
         if self.state is not ElectorState.LEADING:

@@ -27,6 +27,11 @@ RETRY_SECONDS = 2.0
 JITTER = 1.2
 # A limit below this would fail a lease call on ordinary latency.
 CALL_FLOOR_SECONDS = 1.0
+# A leader that renews more often is a load, and one that claims for longer is missed for as long.
+SHORTEST_RETRY_SECONDS = 0.1
+LONGEST_SECONDS = 3600.0
+# The part of the time to renew after which a lease is in doubt: what no fence can stop ends then.
+DOUBT_SHARE = 0.75
 # What a released lease still claims: the shortest duration the API accepts.
 RELEASED_SECONDS = 1
 
@@ -42,6 +47,44 @@ class ElectionAction(Enum):
     """It is ours: prolong it."""
     WAIT = auto()
     """Another process holds it."""
+
+
+class LeaseTimes(Struct, frozen=True):
+    """How patiently a lease is competed for, in seconds: `Manager(lease=LeaseTimes(…))`."""
+
+    duration: float = LEASE_SECONDS
+    """How long others respect a claim that is not renewed."""
+    renew: float = RENEW_SECONDS
+    """How long the leader continues without a successful renewal; then it writes nothing."""
+    retry: float = RETRY_SECONDS
+    """How often the leader renews and the others look."""
+
+    def __post_init__(self) -> None:
+        if not LONGEST_SECONDS >= self.duration >= self.renew + CALL_FLOOR_SECONDS:
+            raise self._refusal(
+                f"a write may be under way for duration - renew, at least {CALL_FLOOR_SECONDS:g} s",
+                f"keep the duration {CALL_FLOOR_SECONDS:g} s above renew, and within "
+                f"{LONGEST_SECONDS:g} s",
+            )
+        if not self.renew >= self.retry * JITTER + CALL_FLOOR_SECONDS:
+            raise self._refusal(
+                f"a leader must have the time for a second try within renew: {JITTER:g} x retry, "
+                f"and {CALL_FLOOR_SECONDS:g} s for the call",
+                "renew less early, or try more often",
+            )
+        if not self.retry >= SHORTEST_RETRY_SECONDS:
+            raise self._refusal(
+                "each try is a request to the API server",
+                f"retry every {SHORTEST_RETRY_SECONDS:g} s or less often",
+            )
+
+    def _refusal(self, because: str, hint: str) -> ConfigError:
+        return ConfigError(
+            f"no lease is kept safely with duration {self.duration:g} s, renew {self.renew:g} s, "
+            f"retry {self.retry:g} s",
+            because=because,
+            hint=hint,
+        )
 
 
 class Election(Struct, frozen=True):
@@ -69,6 +112,11 @@ class Election(Struct, frozen=True):
     def call_timeout(self) -> float:
         """The limit of one lease call: one that hangs must leave time for another."""
         return max(CALL_FLOOR_SECONDS, self.renew_deadline / 2)
+
+    @property
+    def doubt(self) -> float:
+        """Seconds without a renewal after which a leader ends what no fence can stop."""
+        return self.renew_deadline * DOUBT_SHARE
 
     @property
     def write_timeout(self) -> float:

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 log = logs.get_logger()
 
 WRITE_SECONDS = LEASE_SECONDS - RENEW_SECONDS
-"""What a fenced write may take: it ends before another process may claim what is ours."""
+"""What a write of a sharded member may take: it ends before another may claim what is ours."""
 LEAVE_SECONDS = 5.0
 """What a sharded process that stops may take to release its ranges, once nothing is under way."""
 
@@ -92,7 +92,9 @@ class Engine:
         self.elector = self._new_elector() if elects else None
         rate, burst = settings.rate, settings.burst
         self._bucket = TokenBucket(rate, burst) if rate is not None else None
-        limit = WRITE_SECONDS if self.elector or self._shards else None
+        limit = self.elector.election.write_timeout if self.elector is not None else None
+        if self._shards is not None:
+            limit = WRITE_SECONDS
         query = write_query(limit) if limit is not None else {}
         rest = Rest(self._retrying_transport(counts), counts, limit, write_query=query)
         self.caches = Caches(
@@ -132,6 +134,7 @@ class Engine:
             self._blocking,
             self.staleness,
             environment.tracer,
+            self.elector.seconds_to_doubt if self.elector is not None else None,
             self._shards.owned if self._shards is not None else None,
         )
         self._runnables, self._kept = runnables, Runnables(self.client, random, self.metrics)
@@ -324,6 +327,9 @@ class Engine:
             settings.name,
             settings.lease_namespace or environment.namespace,
             replica_identity(environment.random),
+            settings.lease.duration,
+            settings.lease.renew,
+            settings.lease.retry,
         )
         return Elector(
             Rest(environment.transport),

@@ -23,6 +23,7 @@ from quintant.core.object import Object
 from quintant.core.resource import is_custom_kind
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.namespaces import legal_namespaces
+from quintant.runtime.leader.lease import LeaseTimes
 from quintant.runtime.manager.cache_gauges import CacheGauges
 from quintant.runtime.manager.crd_check import check_crds
 from quintant.runtime.manager.declarations import OperatorMetrics, ProgramDeclarations, Runnable
@@ -50,6 +51,7 @@ class Manager(ProgramDeclarations):
         namespaces: Sequence[str] = (),
         leader_elect: bool = False,
         shards: bool | Shards = False,
+        lease: LeaseTimes = LeaseTimes(),
         metrics: str = "127.0.0.1:8080",
         probes: str = "127.0.0.1:8081",
         webhook: str = "127.0.0.1:9443",
@@ -84,6 +86,7 @@ class Manager(ProgramDeclarations):
             name=name,
             namespaces=legal_namespaces(f"manager {name!r}", namespaces),
             leader_elect=leader_elect,
+            lease=lease,
             shards=Shards() if shards is True else shards or None,
             metrics=metrics,
             probes=probes,

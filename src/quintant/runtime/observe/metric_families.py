@@ -143,6 +143,12 @@ class MetricFamilies:
         self.restarts = self._counter(
             name + "watch_restarts_total", "Watches opened again.", "kind", "reason"
         )
+        self.daemons = self._gauge(name + "daemons", "Daemons of objects that run.", "controller")
+        self.daemon_failures = self._counter(
+            name + "daemon_failures_total",
+            "Daemons that raised, and are begun again.",
+            "controller",
+        )
         self.stale_holds = self._counter(
             name + "stale_holds_total",
             "Keys that were put back, for a cache was too old to act on.",

@@ -92,6 +92,10 @@ class Metrics:
         """Declare a controller that acts on recent views only; what is returned counts a hold."""
         return self._families.stale_holds.labels(controller).inc
 
+    def daemons(self, controller: str) -> DaemonMetrics:
+        """Declare a controller with a task per object."""
+        return DaemonMetrics(self._families, controller)
+
     def add_staleness(self, controller: str, views: StalenessView) -> None:
         """Ask a controller on every scrape how far its caches are behind."""
         self._staleness.add(controller, views)
@@ -157,6 +161,14 @@ class ControllerMetrics:
         self._results[result].inc()
         self._seconds.observe(seconds)
         self._api_seconds.observe(api_seconds)
+
+
+class DaemonMetrics:
+    """The series of a controller's daemons: how many run, and `failed()`."""
+
+    def __init__(self, families: MetricFamilies, name: str) -> None:
+        self.running = families.daemons.labels(name)
+        self.failed = families.daemon_failures.labels(name).inc
 
 
 class QueueMetrics:

@@ -73,6 +73,12 @@ def check_shards(name: str, declarations: Iterable[Declaration[Any]]) -> None:
             hint="give it a shorter name",
         )
     for declared in declarations:
+        if declared.daemon is not None:
+            raise ConfigError(
+                f"controller {declared.name!r} has daemons, and its manager is sharded",
+                because="a range cannot be given to another member while tasks run in it",
+                hint="use leader_elect=True, or do it in reconciles: return Result(after=...)",
+            )
         if declared.workers == 1 and not declared.single:
             raise ConfigError(
                 f"controller {declared.name!r} has one worker on each of several members",

@@ -14,7 +14,7 @@ from collections.abc import Container, Hashable
 from typing import Generic, TypeVar
 
 from quintant.core.clock import Random
-from quintant.runtime.workqueue.rate_limiter import RateLimiter
+from quintant.runtime.workqueue.rate_limiter import ExponentialRateLimiter
 
 # Something outside that starts is there within seconds; one that is down should not be hammered.
 FIRST_SECONDS = 0.5
@@ -31,7 +31,7 @@ class Attempts(Generic[T]):
     def __init__(
         self, *, first: float = FIRST_SECONDS, cap: float = CAP_SECONDS, jitter: float = JITTER
     ) -> None:
-        self._limiter: RateLimiter[T] = RateLimiter(first=first, cap=cap)
+        self._limiter: ExponentialRateLimiter[T] = ExponentialRateLimiter(first=first, cap=cap)
         self._jitter = jitter
         self._due: dict[T, float] = {}
 

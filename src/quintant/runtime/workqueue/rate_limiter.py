@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from quintant.client.token_bucket import TokenBucket
 
@@ -23,9 +23,20 @@ CAP_SECONDS = 1000.0
 MOST_DOUBLINGS = 64
 
 T = TypeVar("T", bound=Hashable)
+T_contra = TypeVar("T_contra", contravariant=True)
 
 
-class RateLimiter(Generic[T]):
+class RateLimiter(Protocol[T_contra]):
+    """Counts failures by key, and says how long each waits; `.rate_limiter` takes one."""
+
+    def when(self, key: T_contra, /) -> float:
+        """Count one more failure of `key`, and say how many seconds it should wait."""
+
+    def forget(self, key: T_contra, /) -> None:
+        """Start `key` over: it succeeded, is gone, or will not be retried."""
+
+
+class ExponentialRateLimiter(Generic[T]):
     """Delays that double with each failure of a key, from `first` up to `cap` seconds."""
 
     def __init__(

@@ -18,7 +18,7 @@ import itertools
 import math
 from asyncio import get_running_loop
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quintant.core.clock import monotonic
@@ -56,8 +56,14 @@ class QueueObserver(Protocol):
 class Workqueue(Generic[T]):
     """Keys to work on: by priority, then first come, first served."""
 
-    def __init__(self, observer: QueueObserver | None = None) -> None:
+    def __init__(
+        self,
+        observer: QueueObserver | None = None,
+        rank: Callable[[T, int], int] | None = None,
+    ) -> None:
+        """`rank` gives a key another priority than the one it is added with."""
         tickets = itertools.count()
+        self._rank = rank
         self._observer = observer or _Silence()
         self._slots: dict[T, Slot[T]] = {}
         self._ready: Slots[T] = Slots(tickets)
@@ -70,10 +76,15 @@ class Workqueue(Generic[T]):
         self._idle.set()
         self._closed = False
 
-    def add(self, key: T, *, after: float = 0.0, priority: int = 0) -> None:
-        """Have `key` worked on `after` seconds from now; ignored once shut down."""
+    def add(self, key: T, *, after: float = 0.0, priority: int = 0, ranked: bool = False) -> None:
+        """Have `key` worked on `after` seconds from now; ignored once shut down.
+
+        A priority that is `ranked` is one that the key had before, and stays as it is.
+        """
         if self._closed:
             return
+        if self._rank is not None and not ranked:
+            priority = self._rank(key, priority)
         if after > 0:
             self._observer.retried()
         now = get_running_loop().time()

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.client.token_bucket import TokenBucket
-from quintant.runtime.workqueue.rate_limiter import RateLimiter
+from quintant.runtime.workqueue.rate_limiter import ExponentialRateLimiter
 
 
 def test_delays_double_from_five_milliseconds_to_a_thousand_seconds() -> None:
-    limiter: RateLimiter[str] = RateLimiter()
+    limiter: ExponentialRateLimiter[str] = ExponentialRateLimiter()
     delays = [limiter.when("a") for _ in range(200)]
     assert delays[:4] == [0.005, 0.01, 0.02, 0.04]
     assert delays[17] == pytest.approx(655.36)
@@ -19,7 +19,7 @@ def test_delays_double_from_five_milliseconds_to_a_thousand_seconds() -> None:
 
 
 def test_each_key_has_its_own_count() -> None:
-    limiter: RateLimiter[str] = RateLimiter()
+    limiter: ExponentialRateLimiter[str] = ExponentialRateLimiter()
     limiter.when("a")
     limiter.when("a")
     assert limiter.when("b") == 0.005
@@ -27,7 +27,7 @@ def test_each_key_has_its_own_count() -> None:
 
 
 def test_a_forgotten_key_starts_over() -> None:
-    limiter: RateLimiter[str] = RateLimiter()
+    limiter: ExponentialRateLimiter[str] = ExponentialRateLimiter()
     limiter.when("a")
     limiter.when("a")
     limiter.forget("a")
@@ -40,7 +40,7 @@ def test_a_forgotten_key_starts_over() -> None:
 def test_no_delay_is_below_the_first_or_above_the_cap(
     first: float, cap: float, failures: int
 ) -> None:
-    limiter: RateLimiter[str] = RateLimiter(first=first, cap=cap)
+    limiter: ExponentialRateLimiter[str] = ExponentialRateLimiter(first=first, cap=cap)
     delays = [limiter.when("a") for _ in range(failures)]
     assert delays == sorted(delays)
     assert delays[0] == first
@@ -49,12 +49,16 @@ def test_no_delay_is_below_the_first_or_above_the_cap(
 
 
 async def test_an_overall_bucket_delays_many_keys_that_fail_together() -> None:
-    limiter: RateLimiter[int] = RateLimiter(bucket=TokenBucket(rate=10, burst=100))
+    limiter: ExponentialRateLimiter[int] = ExponentialRateLimiter(
+        bucket=TokenBucket(rate=10, burst=100)
+    )
     delays = [limiter.when(key) for key in range(200)]
     assert delays[:100] == [0.005] * 100
     assert delays[199] == pytest.approx(10.0)
 
 
 async def test_the_longer_of_both_delays_counts() -> None:
-    limiter: RateLimiter[str] = RateLimiter(first=5.0, bucket=TokenBucket(rate=10, burst=1))
+    limiter: ExponentialRateLimiter[str] = ExponentialRateLimiter(
+        first=5.0, bucket=TokenBucket(rate=10, burst=1)
+    )
     assert [limiter.when("a") for _ in range(2)] == [5.0, 10.0]
