@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from examples_support import load_example
-from quintant import Manager, replace
+from quintant import Manager, Shards, replace
 from quintant.api.core import ConfigMap
 from quintant.testing import Scenario, ScenarioWorld, named
 
@@ -29,3 +29,23 @@ class GreeterLife(Scenario):
 
     def always(self, world: ScenarioWorld) -> None:
         assert len(world.all(ConfigMap)) <= 1, "two greetings"
+
+
+class GreetersOfThreeMembers(Scenario):
+    """Three members, each with greeters of its own, and what happens to them."""
+
+    replicas = 3
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("greeter", shards=Shards(ranges=8))
+        manager.controls(Greeter).owns(ConfigMap).reconcile(example.reconcile)
+        return [manager]
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await world.quiet()
+        for name in ("a", "b", "c"):
+            await world.create(Greeter(metadata=named(name), spec=GreeterSpec(message="hi")))
+        await world.quiet()
+        await world.edit(Greeter, "a", lambda it: replace(it, spec=GreeterSpec(message="ho")))
+        await world.delete(Greeter, "b")
+        await world.quiet()

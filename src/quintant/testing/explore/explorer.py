@@ -68,7 +68,7 @@ class Explorer:
         resting = {(each.kind, each.index) for each in points if each.step >= self.steps}
         return [
             RunToken((each,))
-            for each in faults_at(points, self._refusals)
+            for each in faults_at(points, self._refusals, replicas=self._runner.scenario.replicas)
             if each.mode in wanted
             and not (each.mode is FaultMode.PARENT_GONE and (each.kind, each.index) in resting)
         ]

@@ -41,6 +41,8 @@ class Scenario:
     """Virtual seconds without any change after which it counts as quiet."""
     restart_after: float = 1.0
     """Virtual seconds until a process that was killed runs again."""
+    replicas: int = 1
+    """How many processes of each manager run from the start: members, where it is sharded."""
     modes: Collection[FaultMode | str] = tuple(FaultMode)
     """What is tried; a scenario whose managers need not stand something leaves it out."""
     secrets: Sequence[str] = ()

@@ -38,6 +38,11 @@ class FaultMode(StrEnum):
     STALE = "stale"
     REWIND = "rewind"
     UNOBSERVED = "unobserved"
+    JOIN = "join"
+    LEAVE = "leave"
+    MEMBER_CRASH = "member-crash"
+    PARTITION = "partition"
+    MAP_DELETED = "map-deleted"
 
 
 def named_modes(names: Iterable[str]) -> tuple[FaultMode, ...]:
@@ -72,6 +77,11 @@ EXPLANATIONS: dict[FaultMode, str] = {
     FaultMode.STALE: "watches of the kind stop, and the process restarts from an old list",
     FaultMode.REWIND: "a step later, the process restarts from a list older than this",
     FaultMode.UNOBSERVED: "neither this nor the next change is delivered, only what they come to",
+    FaultMode.JOIN: "a further member joins, and gets its share of the ranges",
+    FaultMode.LEAVE: "the member that sends it stops in order, and starts again",
+    FaultMode.MEMBER_CRASH: "the member that sends it is killed, and away for a minute",
+    FaultMode.PARTITION: "the member that sends it is cut off until others have its ranges",
+    FaultMode.MAP_DELETED: "somebody deletes the Lease with the shard map",
 }
 
 CRASHES = (FaultMode.CRASH_BEFORE, FaultMode.CRASH_AFTER)
@@ -92,6 +102,14 @@ BY_OTHERS = (
 """Between every two writes, so not before the first one."""
 WRITE_MODES = (*CRASHES, FaultMode.LOST, *REFUSALS, FaultMode.HAND_OVER, FaultMode.PARENT_GONE)
 EVENT_MODES = (FaultMode.STALE, FaultMode.REWIND)
+MEMBER_MODES = (
+    FaultMode.JOIN,
+    FaultMode.LEAVE,
+    FaultMode.MEMBER_CRASH,
+    FaultMode.PARTITION,
+    FaultMode.MAP_DELETED,
+)
+"""At every write of a manager that is sharded; it elects no leader who could hand over."""
 CALL_MODES = (*CRASHES, FaultMode.LOST, FaultMode.PARENT_GONE)
 """At every call; how a remote refuses is its model's to say."""
 
@@ -182,17 +200,23 @@ def named_fault(mode: FaultMode, name: str) -> PlannedFault:
 
 
 def faults_at(
-    points: Sequence[Point], refusals: Mapping[str, Sequence[FaultMode]]
+    points: Sequence[Point],
+    refusals: Mapping[str, Sequence[FaultMode]],
+    *,
+    replicas: int = 1,
 ) -> list[PlannedFault]:
     """Every mode at every point, in the order of the points.
 
-    `refusals` has, by the name of a remote, how it can refuse.
+    `refusals` has, by the name of a remote, how it can refuse. Of `replicas` that all work, each is
+    a member.
     """
     again = _change_again(points)
+    left_out = {FaultMode.HAND_OVER} if replicas > 1 else set(MEMBER_MODES)
     return [
         PlannedFault(mode, point.kind, point.index)
         for point in points
         for mode in _modes_at(point, refusals, again)
+        if mode not in left_out
     ]
 
 
@@ -201,7 +225,8 @@ def _modes_at(
 ) -> Sequence[FaultMode]:
     match point.kind:
         case PointKind.WRITE:
-            return (*WRITE_MODES, *BY_OTHERS) if point.index else WRITE_MODES
+            by_others = BY_OTHERS if point.index else ()
+            return (*WRITE_MODES, *MEMBER_MODES, *by_others)
         case PointKind.CALL:
             return (*CALL_MODES, *refusals.get(point.remote, ()))
         case PointKind.EVENT:

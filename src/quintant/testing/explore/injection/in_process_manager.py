@@ -50,25 +50,32 @@ class InProcessManager:
         """Whether it is to be stopped in order, and not killed."""
         self.engine: Engine | None = None
         self.inner = inner
-        self._cut_off = False
+        self.away = 0.0
+        """Seconds for which it is not started again, at least."""
+        self._connected = asyncio.Event()
+        self._connected.set()
         self._disturbance, self._trace, self._leases = disturbance, trace, leases
 
     @property
     def working(self) -> bool:
         """Whether it does what there is to do: it runs, is reachable, and leads if it has to."""
         engine = self.engine
-        if engine is None or not self.alive or self._cut_off:
+        if engine is None or not self.alive or not self._connected.is_set():
             return False
         return engine.elector is None or engine.elector.state is ElectorState.LEADING
 
     def cut_off(self) -> None:
         """Nothing that it sends arrives any more, and nothing is answered; it runs on."""
-        self._cut_off = True
+        self._connected.clear()
+
+    def reconnect(self) -> None:
+        """What it sends arrives again."""
+        self._connected.set()
 
     async def reachable(self) -> None:
-        """Return if the server can be reached; else never, but for cancellation."""
-        if self._cut_off:
-            await asyncio.get_running_loop().create_future()
+        """Return when the server can be reached."""
+        if not self._connected.is_set():
+            await self._connected.wait()
 
     def kill(self) -> None:
         """Nothing of this process reaches anybody from now on."""

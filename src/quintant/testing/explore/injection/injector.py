@@ -20,9 +20,11 @@ from quintant.testing.explore.injection.deletions import Deletions
 from quintant.testing.explore.injection.fault import (
     BY_OTHERS,
     EXPLANATIONS,
+    MEMBER_MODES,
     FaultMode,
     PlannedFault,
 )
+from quintant.testing.explore.injection.members import MemberFaults
 from quintant.testing.explore.injection.point_names import NUMBERED, PointNames
 from quintant.testing.explore.injection.process import ManagerProcess, WatchedEvent
 from quintant.testing.explore.injection.somebody_else import SomebodyElse, Target
@@ -70,10 +72,18 @@ class Injector:
         """Calls of remotes that go on."""
 
     def attach(
-        self, server: ApiServer, somebody: SomebodyElse, crash: Callable[[int], None]
+        self,
+        server: ApiServer,
+        somebody: SomebodyElse,
+        crash: Callable[[int], None],
+        members: MemberFaults | None = None,
     ) -> None:
-        """Know the world: its server, who else acts in it, and how a program is killed."""
+        """Know the world: its server, who else acts in it, and how a program is killed.
+
+        `members` has what can happen to those of a program that is sharded.
+        """
         self._server, self._somebody, self._crash = server, somebody, crash
+        self._members = members
 
     @property
     def unreached(self) -> list[str]:
@@ -102,6 +112,12 @@ class Injector:
             await self._delete_for_good(self._somebody.parent(subject))
         elif mode in BY_OTHERS:
             await self._interfere(mode, subject)
+        elif mode in MEMBER_MODES and self._members is not None:
+            follows = await self._members.strike(mode, process)
+            if follows is not None:
+                self.stages.add(point.step, follows, urgent=False)
+            process.check()
+            await process.reachable()
         elif mode is FaultMode.HAND_OVER:
             process.cut_off()
             await process.reachable()

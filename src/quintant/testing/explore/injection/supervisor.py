@@ -18,6 +18,7 @@ from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.explore.injection.in_process_manager import InProcessManager
 from quintant.testing.explore.injection.leases import LeaseTable
+from quintant.testing.explore.injection.members import unserved
 from quintant.testing.explore.injection.process import Disturbance
 from quintant.testing.explore.injection.trace import Trace
 from quintant.testing.explore.remote import CALLER
@@ -54,13 +55,17 @@ class Supervisor:
         self._leases = LeaseTable()
         self._starts = 0
         self._ends = 0
+        self._joined = 0
         self._count = 1
         """How many processes there are to be; not known before the first were made."""
 
     @property
     def restarting(self) -> bool:
-        """Whether there is a program that no process works for."""
-        return len({each.index for each in self._working()}) < self._count
+        """Whether there is a program, or a range of one that is sharded, that nobody works for."""
+        working = self._working()
+        if len({each.index for each in working}) < self._count:
+            return True
+        return any(unserved(_engines_of(working, index)) for index in range(self._count))
 
     def engines(self) -> Iterable[Engine]:
         """The managers that work, in the order in which the scenario made them."""
@@ -71,6 +76,7 @@ class Supervisor:
         first = [self._make() for _ in range(self._replicas)]
         self._count = len(first[0])
         async with asyncio.TaskGroup() as group:
+            self._group = group
             for replica, managers in enumerate(first):
                 for index, manager in enumerate(managers):
                     group.create_task(self._keep(index, replica, manager))
@@ -95,6 +101,12 @@ class Supervisor:
             if index == program:
                 process.kill()
 
+    def join(self, program: int) -> None:
+        """Start one more process of a program, for good."""
+        self._joined += 1
+        replica = self._replicas + self._joined - 1
+        self._group.create_task(self._keep(program, replica, self._make()[program]))
+
     def _working(self) -> list[InProcessManager]:
         return [
             self._processes[at] for at in sorted(self._processes) if self._processes[at].working
@@ -104,13 +116,13 @@ class Supervisor:
         while True:
             if self._replicas > 1:
                 manager.configure(leader_elect=True)
-            await self._live(index, replica, manager)
-            await asyncio.sleep(self._restart_after)
+            away = await self._live(index, replica, manager)
+            await asyncio.sleep(max(away, self._restart_after))
             manager = self._make()[index]
             self._trace.tell(f"  {manager.name} starts again")
 
-    async def _live(self, index: int, replica: int, manager: Manager) -> None:
-        """One life of a process, to its end."""
+    async def _live(self, index: int, replica: int, manager: Manager) -> float:
+        """One life of a process, to its end; seconds for which it stays away."""
         inner = InProcessTransport(self._cluster.server)
         process = InProcessManager(index, inner, self._disturbance, self._trace, self._leases)
         # Every task of the manager is started from here, and so knows whose it is.
@@ -135,6 +147,7 @@ class Supervisor:
             for task in (ended, killed):
                 task.cancel()
             await asyncio.gather(ended, killed, return_exceptions=True)
+        return process.away
 
     async def _stop(self, manager: Manager, engine: Engine) -> None:
         """Stop a process in order, which may lose its lease on the way."""
@@ -156,3 +169,7 @@ class Supervisor:
     def _random(self) -> Random:
         self._starts += 1
         return Random(f"process {self._starts} of {self._seed}")
+
+
+def _engines_of(working: Iterable[InProcessManager], index: int) -> list[Engine]:
+    return [each.engine for each in working if each.index == index and each.engine is not None]

@@ -126,7 +126,7 @@ class ScenarioRunner:
             seed=token.seed,
             steps=token.steps,
             gone=token.gone,
-            replicas=2 if any(each.mode is FaultMode.HAND_OVER for each in token.faults) else 1,
+            replicas=_replicas(scenario, token),
             used=self._used,
         )
         try:
@@ -148,6 +148,12 @@ class ScenarioRunner:
         record.outside = {each for it in world.remotes.values() for each in +it.ledger.live}
         record.gone, record.answered = injector.gone, injector.answered
         record.refused = injector.refused
+
+
+def _replicas(scenario: Scenario, token: RunToken) -> int:
+    """Who is to hand over needs a standby."""
+    hands_over = any(each.mode is FaultMode.HAND_OVER for each in token.faults)
+    return max(scenario.replicas, 2 if hands_over else 1)
 
 
 def apart(work: Callable[[], T]) -> T:

@@ -24,6 +24,7 @@ from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.explore.injection.injector import Injector
+from quintant.testing.explore.injection.members import MemberFaults
 from quintant.testing.explore.injection.somebody_else import SomebodyElse
 from quintant.testing.explore.injection.supervisor import Supervisor
 from quintant.testing.explore.injection.trace import Trace
@@ -95,7 +96,8 @@ class ScenarioWorld:
             replicas=replicas,
         )
         somebody = SomebodyElse(cluster.server, cluster.admin, base)
-        injector.attach(cluster.server, somebody, self.supervisor.crash)
+        members = MemberFaults(self.supervisor, cluster.admin, trace)
+        injector.attach(cluster.server, somebody, self.supervisor.crash, members)
         self._injector = injector
         self._quiescence = Quiescence(
             self.supervisor.engines,
