@@ -48,6 +48,7 @@ BENCHMARKS = (
     "cosmos",
     "reconcile",
     "restart",
+    "shards",
 )
 
 MODULES = {"explore": "exploration", "cosmos": "cosmos.tables"}

@@ -31,6 +31,10 @@ _WRITES = re.compile(
     r'(?=.*verb="(?:POST|PUT|PATCH|APPLY|DELETE)").*\} (\S+)$',
     re.MULTILINE,
 )
+_LEASE_PATCHES = re.compile(
+    r'^apiserver_request_total\{(?=.*resource="leases")(?=.*verb="PATCH").*\} (\S+)$',
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +62,28 @@ def envtest_server(sizes: Sizes) -> Iterator[EnvtestServer]:
 
 def write_requests(env: Mapping[str, str]) -> int:
     """How many requests to change a Greeter or a ConfigMap the server has answered so far."""
+    return count_writes(server_metrics(env))
+
+
+def server_metrics(env: Mapping[str, str]) -> str:
+    """The server's own series."""
     asked = urllib.request.Request(
         f"{env['BENCH_SERVER']}/metrics", headers={"Authorization": f"Bearer {env['BENCH_TOKEN']}"}
     )
     trusted = ssl.create_default_context(cafile=env["BENCH_CA"])
     with urllib.request.urlopen(asked, context=trusted) as answer:
-        return count_writes(answer.read().decode())
+        text: str = answer.read().decode()
+        return text
 
 
 def count_writes(metrics: str) -> int:
     """The requests to change a Greeter or a ConfigMap, as the server's metrics have them."""
     return sum(int(float(each)) for each in _WRITES.findall(metrics))
+
+
+def count_lease_patches(metrics: str) -> int:
+    """The renewals of Leases by programs: the server renews its own by PUT."""
+    return sum(int(float(each)) for each in _LEASE_PATCHES.findall(metrics))
 
 
 async def _prepare(config: Config) -> None:

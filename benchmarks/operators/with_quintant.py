@@ -18,7 +18,8 @@ async def reconcile(greeter: Greeter, ctx: Context[Greeter]) -> None:
 
 def declare() -> Manager:
     """The manager, with every server of a production process."""
-    manager = Manager("greeter", metrics="127.0.0.1:0", probes="127.0.0.1:0")
+    shards = "BENCH_SHARDS" in os.environ
+    manager = Manager("greeter", shards=shards, metrics="127.0.0.1:0", probes="127.0.0.1:0")
     workers = int(os.environ["BENCH_WORKERS"])
     manager.controls(Greeter).owns(ConfigMap).workers(workers).reconcile(reconcile)
     return manager
