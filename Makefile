@@ -43,8 +43,9 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## Show every operator at work on an embedded cluster (EXIT=1 ends once it runs)
 	@$(BIN)/quintant demo $(if $(EXIT),--exit) $(ARGS)
 
-test: $(READY) ## Run the tests, in parts side by side (K=word selects, COVERAGE=1 measures too)
-	@$(BIN)/python scripts/side_by_side.py $(if $(K),--select "$(K)") $(if $(COVERAGE),--coverage)
+test: $(READY) ## Run the tests, in parts side by side (K=word selects, SLOWEST=100 lists, COVERAGE=1 measures too)
+	@$(BIN)/python scripts/side_by_side.py $(if $(K),--select "$(K)") $(if $(SLOWEST),--slowest $(SLOWEST)) \
+		$(if $(COVERAGE),--coverage)
 
 tests-of: $(READY) ## Run the tests of a module, an operator or a room (FILE=src/quintant/core/clock.py)
 	@tests=$$($(BIN)/python scripts/tests_of.py "$(FILE)") && \

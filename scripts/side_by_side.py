@@ -1,6 +1,6 @@
 """Run the tests in parts, side by side: `make test`, `make test-real`.
 
-    python scripts/side_by_side.py [--real] [--select WORD] [--coverage [--measured]]
+    python scripts/side_by_side.py [--real] [--select WORD] [--slowest N] [--coverage [--measured]]
 
 Each part is a pytest of its own; when it begins is said, and what it printed is shown when it has
 ended. The few tests that fail in it are run again (rerun_failed.py). Some of the tests wait for
@@ -8,8 +8,9 @@ processes, so there are more parts at once than cores. Ends with 1 if a part fai
 at all was selected. With `--select` all folders are one part: every part would collect tests, and
 import what they import, only to leave most of them out. With `--coverage` it is measured which
 lines of the runtime its tests reach, all parts together, and too few are a failure; with
-`--measured` no other part is run. With `--real` it is the tests that need real programs; a cluster
-that was given to us is not shared by two parts.
+`--measured` no other part is run. With `--slowest` the tests of all parts that took longest are
+listed at the end. With `--real` it is the tests that need real programs; a cluster that was given
+to us is not shared by two parts.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from time import monotonic
 
 from envtest.existing import disposable
 from rerun_failed import captured, run_and_rerun
+from slowest_tests import duration_options, slowest_table, without_durations
 
 ROOT = Path(__file__).parents[1]
 
@@ -166,7 +168,8 @@ def run_parts(
 def show(part: Ended) -> None:
     """Print what a part printed; of one that selected nothing there is nothing to say."""
     if part.code != NOTHING_SELECTED:
-        print(f"── {part.name}: {part.seconds:.0f} s\n{part.output}", flush=True)
+        said = without_durations(part.output)
+        print(f"── {part.name}: {part.seconds:.0f} s\n{said}", flush=True)
 
 
 def report_coverage(file: Path) -> int:
@@ -184,6 +187,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--real", action="store_true", help="those that need real programs")
     parser.add_argument("--select", default="", help="only tests whose names have this (pytest -k)")
+    parser.add_argument("--slowest", type=int, default=0, help="list so many that took longest")
     parser.add_argument("--coverage", action="store_true", help="measure what of the runtime")
     parser.add_argument("--measured", action="store_true", help="only the parts that measure")
     given = parser.parse_args()
@@ -192,10 +196,13 @@ def main() -> int:
     names = parts_to_run(suite, given.select, coverage=given.coverage, measured=given.measured)
     if given.real and disposable(os.environ):
         names = (SELECTED,)
+    options = [*(["-k", given.select] if given.select else []), *duration_options(given.slowest)]
     ended = []
-    for part in run_parts(suite, names, ["-k", given.select] if given.select else [], coverage):
+    for part in run_parts(suite, names, options, coverage):
         show(part)
         ended.append(part)
+    if given.slowest:
+        print(slowest_table((part.output for part in ended), given.slowest))
     why = verdict(suite, ended, given.select)
     if why:
         print(why)
