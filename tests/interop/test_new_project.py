@@ -26,7 +26,7 @@ def test_a_new_project_tests_itself_in_an_environment_of_its_own(tmp_path: Path)
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "5 passed" in done.stdout
+    assert "6 passed" in done.stdout
     printed = subprocess.run(
         ["make", "manifests", "IMAGE=shop:1"],
         cwd=tmp_path / "shop",
