@@ -153,12 +153,13 @@ def resource(
     def decorate(cls: C) -> C:
         name = kind or cls.__name__
         others = external or is_kubernetes_group(group)
+        plurals = plural or guess_plural(name)
         check_resource_names(
-            cls.__name__, group=group, version=version, kind=name, plural=plural or _plural(name),
+            cls.__name__, group=group, version=version, kind=name, plural=plurals,
             defined=issubclass(cls, Custom) and not others,
         )  # fmt: skip
         _set(cls, "__resource__", Resource(
-            group, version, name, plural or _plural(name), namespaced, status
+            group, version, name, plurals, namespaced, status
         ))  # fmt: skip
         if external or issubclass(cls, Custom):
             _set(cls, "__definition__", Definition(
@@ -264,7 +265,8 @@ def _columns(columns: Mapping[str, str | Column]) -> dict[str, Column]:
     }
 
 
-def _plural(kind: str) -> str:
+def guess_plural(kind: str) -> str:
+    """The plural of a kind, as English has it."""
     word = kind.lower()
     if word.endswith(("s", "x", "ch", "sh")):
         return f"{word}es"

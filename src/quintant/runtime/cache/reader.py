@@ -14,8 +14,10 @@ from itertools import count
 
 from quintant.client.pod_logs import read_log_lines
 from quintant.client.rest import PAGE_SIZE, Rest, located
+from quintant.client.rest_mapper import RestMapper
 from quintant.core import codec
 from quintant.core.clock import Clock, Random, SystemClock
+from quintant.core.dynamic import Unstructured, dynamic
 from quintant.core.errors import ConfigError, Details, Expired, NotFound, Status, TransportError
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
@@ -37,6 +39,21 @@ class Reader:
     """The longest list that is read from the server, in pages; None reads all there is."""
     clock: Clock = field(default_factory=SystemClock, kw_only=True)
     """Whose time a side task goes by, as a reconciler goes by its context's."""
+    mapper: RestMapper = field(default_factory=RestMapper, kw_only=True)
+    """What is known of kinds that have no class."""
+
+    async def dynamic(
+        self, api_version: str, kind: str, *, fields: Sequence[str] = ()
+    ) -> type[Unstructured]:
+        """The class of a kind that needs none: `await client.dynamic("batch/v1", "Job")`.
+
+        The server says its plural and scope, once; ConfigError if it serves no such kind. `fields`
+        are top-level ones beyond spec, status and data.
+        """
+        found = await self.mapper.find(self.rest, api_version, kind)
+        return dynamic(
+            api_version, kind, plural=found.plural, namespaced=found.namespaced, fields=fields
+        )
 
     async def get(self, kind: type[K], name: str, namespace: str = "", *, live: bool = False) -> K:
         """Read one object; NotFound if it is absent."""
