@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from quintant import Context, Manager, replace
+from quintant import Context, Manager, Shards, replace
 from quintant.api.core import Pod, Service, ServicePort, ServiceSpec
 from quintant.cluster.controllers import deployment, replicaset
 from quintant.core.clock import micro_timestamp, timestamp
@@ -25,6 +25,7 @@ from quintant.operators.portal.options import Options
 from quintant.operators.portal.tunnel_class import controllers as control_classes
 from quintant.runtime.source.follower import Unreachable
 from quintant.testing import FaultMode, Scenario, ScenarioWorld, named
+from quintant.testing.explore.injection.fault import CRASHES, MEMBER_MODES
 from testbeds.portal import PORT, exposing
 
 REVISION = "deployment.kubernetes.io/revision"
@@ -105,10 +106,14 @@ class _Portal(Scenario):
 
     def managers(self, world: ScenarioWorld) -> list[Manager]:
         manager = Manager("portal")
+        self.declare(manager, world)
+        return [manager]
+
+    def declare(self, manager: Manager, world: ScenarioWorld) -> None:
+        """What the operator does."""
         # Keys that nobody can guess would be others in every run.
         declare(manager, Options(), Tunnels(world).lines, PortalMetrics(), seed=lambda: bytes(32))
         control_classes(manager)
-        return [manager]
 
     async def script(self, world: ScenarioWorld) -> None:
         await world.run(workloads())
@@ -196,4 +201,24 @@ class PortalServiceBack(_Portal):
         await world.delete(Service, "web")
         await world.advance(AWAY_SECONDS)
         await world.create(service())
+        await world.quiet()
+
+
+class PortalOfThreeMembers(_Portal):
+    """Three members: one has the PortalExpose, and perhaps another one the classes."""
+
+    replicas = 3
+    modes = (*MEMBER_MODES, *CRASHES, FaultMode.LOST)
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("portal", shards=Shards(ranges=8))
+        self.declare(manager, world)
+        return [manager]
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await world.quiet()
+        await super().script(world)
+        await world.create(tunnel_class("other", default=True))
+        await world.quiet()
+        await world.delete(PortalExpose, "shop")
         await world.quiet()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explore.greeter import GreetersOfThreeMembers
+from explore.portal import PortalOfThreeMembers
 from quintant import Context, KeyedState, Manager, Shards
 from quintant.api.core import ConfigMap
 from quintant.testing import Scenario, ScenarioWorld, explore_scenario
@@ -51,6 +52,11 @@ def test_three_members_bear_whatever_happens_to_one() -> None:
     assert explored.failure is None
     assert len(plan) == explored.points[PointKind.WRITE] * len(MEMBER_MODES)
     assert [failure.token for failure in map(explored.run, plan) if failure] == []
+
+
+def test_portal_bears_what_happens_to_one_of_three_members() -> None:
+    modes = (FaultMode.LEAVE, FaultMode.PARTITION)
+    assert explore_scenario(PortalOfThreeMembers, modes=modes).failures == []
 
 
 def test_what_only_one_member_remembers_is_found_when_ranges_move() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
+from quintant.core.errors import ConfigError
 from quintant.runtime.manager.manager import Manager
 
 
@@ -62,6 +63,8 @@ class OperatorProgram:
     """Ports beside those of every operator on which pods connect to it."""
     agents: tuple[AgentPods, ...] = ()
     """The pods that it makes."""
+    shards: bool = False
+    """Whether its decisions that look at other keys are right with several members."""
 
     @property
     def namespace(self) -> str:
@@ -116,6 +119,7 @@ OPERATORS: dict[str, OperatorProgram] = {
                 reports=("admin",),
             ),
         ),
+        shards=True,
     ),
     "shifu": OperatorProgram(
         "shifu",
@@ -141,12 +145,25 @@ OPERATORS: dict[str, OperatorProgram] = {
 """Every operator by its folder, which is what a user calls it."""
 
 
-def manager_of(folder: str, namespaces: tuple[str, ...] = ()) -> Manager:
+def manager_of(folder: str, namespaces: tuple[str, ...] = (), *, shards: bool = False) -> Manager:
     """An operator, ready to be served; it is loaded when it is asked for.
 
     It competes for a lease unless told otherwise: two that work at once undo each other's work.
+    With `shards`, all replicas work, each on keys of its own; ConfigError where that is not right.
     `namespaces` are the only ones it looks after; empty means all.
     """
-    manager = Manager(OPERATORS[folder].name, namespaces=namespaces, leader_elect=True)
+    program = OPERATORS[folder]
+    if shards and not program.shards:
+        raise _not_sharded(folder)
+    manager = Manager(program.name, namespaces=namespaces, leader_elect=not shards, shards=shards)
     import_module(f"{__name__}.{folder}").controllers(manager)
     return manager
+
+
+def _not_sharded(folder: str) -> ConfigError:
+    able = ", ".join(name for name, program in OPERATORS.items() if program.shards)
+    return ConfigError(
+        f"{folder} cannot be sharded",
+        because="its decisions that look at other objects are right with one leader only",
+        hint=f"leave --shards out; operators that have it: {able}",
+    )

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from quintant.core import codec
+from quintant.core.errors import ConfigError
 from quintant.core.yaml.dump import to_yaml
 from quintant.operators import OPERATORS, manager_of
 from quintant.operators.network_policy import agent_policy, operator_policy
@@ -21,6 +22,8 @@ from quintant.runtime.manager.monitoring import monitoring_manifests
 from quintant.version import QUINTANT
 
 _DEFAULT = "default"
+_ELECTS = "--leader-elect"
+"""How replicas share the work, unless they are members of shards."""
 IMAGE = f"quintant:{QUINTANT}"
 """What our own operators, and the pods that they make, run by default."""
 # Two replicas of an operator, of which one works and one waits.
@@ -49,6 +52,11 @@ OPERATOR_REPLICAS = 2
     help="Look after this namespace only, with roles for no other; repeatable.",
 )
 @click.option(
+    "--shards",
+    is_flag=True,
+    help="All replicas of an operator work, each on objects of its own (portal).",
+)
+@click.option(
     "--monitoring",
     is_flag=True,
     help="Print a PodMonitor, a PrometheusRule and a Grafana dashboard, too.",
@@ -64,6 +72,7 @@ def command(
     image: str | None,
     replicas: int | None,
     watched: tuple[str, ...],
+    shards: bool,
     monitoring: bool,
     preview: bool,
 ) -> None:
@@ -72,7 +81,7 @@ def command(
     The roles hold what the controllers declare, and nothing else. Webhooks are expected behind a
     Service with the manager's name. Pods keep to the restricted Pod Security level.
     """
-    manager = manager_of(target, watched) if target in OPERATORS else load_manager(target)
+    manager = _load(target, watched, shards=shards)
     if watched:
         manager.configure(namespaces=watched)
     home, program = namespace or _DEFAULT, None
@@ -80,10 +89,10 @@ def command(
         click.echo(to_yaml(map(codec.to_plain, preview_rbac(manager, home))), nl=False)
         return
     if image:
-        manager.configure(leader_elect=True)
+        manager.configure(leader_elect=not shards)
         home = namespace or f"{manager.name}-system"
         make = operator_deployment if target in OPERATORS else _deployment
-        program = make(target, image, replicas, watched)
+        program = make(target, image, replicas, watched, "--shards" if shards else _ELECTS)
     found = manifests(manager, home, program)
     if program and target in OPERATORS:
         found |= {"networkpolicy": to_yaml(operator_policies(target, manager, home))}
@@ -117,13 +126,17 @@ def monitoring_texts(manager: Manager, namespace: str) -> dict[str, str]:
 
 
 def operator_deployment(
-    name: str, image: str, replicas: int | None = None, watched: tuple[str, ...] = ()
+    name: str,
+    image: str,
+    replicas: int | None = None,
+    watched: tuple[str, ...] = (),
+    shares: str = _ELECTS,
 ) -> DeploymentOptions:
     """How one of our own operators is started; the pods that it makes have its own image."""
     program = OPERATORS[name]
     return DeploymentOptions(
         image,
-        ("operator", name, "--leader-elect", *_only(watched)),
+        ("operator", name, shares, *_only(watched)),
         replicas or OPERATOR_REPLICAS,
         memory=program.memory,
         namespaces=program.namespaces,
@@ -133,15 +146,27 @@ def operator_deployment(
 
 
 def _deployment(
-    target: str, image: str, replicas: int | None, watched: tuple[str, ...]
+    target: str, image: str, replicas: int | None, watched: tuple[str, ...], shares: str
 ) -> DeploymentOptions:
     return DeploymentOptions(
         image,
-        ("run", target, "--leader-elect", *_only(watched)),
+        ("run", target, shares, *_only(watched)),
         replicas or 1,
         pod_security=RESTRICTED,
         metrics_service=True,
     )
+
+
+def _load(target: str, watched: tuple[str, ...], *, shards: bool) -> Manager:
+    if target in OPERATORS:
+        return manager_of(target, watched, shards=shards)
+    if shards:
+        raise ConfigError(
+            f"{target} is not sharded by an option",
+            because="whether its controllers can be is for their author to say",
+            hint='Manager("name", shards=True)',
+        )
+    return load_manager(target)
 
 
 def _only(watched: tuple[str, ...]) -> list[str]:

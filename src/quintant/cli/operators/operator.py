@@ -25,24 +25,25 @@ OWN_IMAGE = "OWN_IMAGE"
     epilog="\b\n" + "\n".join(f"{name}: {OPERATORS[name].title}" for name in sorted(OPERATORS)),
 )
 @click.argument("name", metavar="NAME", type=click.Choice(sorted(OPERATORS)))
+@click.option("--shards", is_flag=True, help="Every replica works, on objects of its own (portal).")
 @flags
-def command(name: str, **given: Any) -> None:
+def command(name: str, shards: bool, **given: Any) -> None:
     """Run one of Quintant's own operators until Ctrl-C.
 
     It runs against the cluster of your kubeconfig, or inside one.
     """
     require(name)
-    serve(lambda: _load(name), **given)
+    serve(lambda: _load(name, shards=shards), **given)
 
 
-def _load(name: str) -> Manager:
+def _load(name: str, *, shards: bool) -> Manager:
     """An operator whose pods have the image of its own, unless it is told another one."""
     variable = OPERATORS[name].image_variable
     if variable and os.environ.get(POD_NAME):
         image = asyncio.run(_own_image(name))
         for each in (variable, OWN_IMAGE) if image else ():
             os.environ.setdefault(each, image)
-    return manager_of(name)
+    return manager_of(name, shards=shards)
 
 
 async def _own_image(name: str) -> str:

@@ -32,7 +32,8 @@ def check_processes(manager: Manager, text: str) -> None:
         raise ConfigError(
             f"manager {manager.name!r} cannot have several processes",
             because="it is not sharded, so each of them would work on every object",
-            hint=f'Manager("{manager.name}", shards=True), or leave --processes out',
+            hint=f'Manager("{manager.name}", shards=True), --shards of an operator that has it, '
+            "or leave --processes out",
         )
     if sys.platform == "win32":
         raise ConfigError(

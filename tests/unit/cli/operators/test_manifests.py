@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from click.testing import CliRunner
 
@@ -120,3 +121,39 @@ def test_an_operator_of_ours_has_the_given_image_and_reads_it_for_the_pods_it_ma
     assert "TUNNEL_IMAGE" not in [each["name"] for each in container["env"]]
     name = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
     assert name in container["env"]
+
+
+def of_operator(*words: str) -> list[dict[str, Any]]:
+    result = CliRunner().invoke(main, ["manifests", *words])
+    assert result.exit_code == 0, result.output
+    return list(yaml.safe_load_all(result.stdout))
+
+
+def test_a_sharded_operator_starts_so_and_may_do_with_leases_what_members_do() -> None:
+    found = of_operator("portal", "--shards", "--image", "registry.example.com/quintant:1")
+    (deployment,) = [each for each in found if each["kind"] == "Deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["args"][:3] == ["operator", "portal", "--shards"]
+    rules = [rule for each in found if each["kind"] == "Role" for rule in each["rules"]]
+    verbs = {verb for rule in rules if "leases" in rule["resources"] for verb in rule["verbs"]}
+    assert verbs >= {"list", "delete"}
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (["manifests", "infra", "--shards"], "infra cannot be sharded"),
+        (["operator", "infra", "--shards"], "infra cannot be sharded"),
+        (
+            ["manifests", str(EXAMPLES / "01_greeter.py"), "--shards"],
+            "01_greeter.py is not sharded",
+        ),
+    ],
+)
+def test_what_is_not_to_be_sharded_says_so_in_three_lines(words: list[str], first: str) -> None:
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 1
+    what, because, hint = result.output.splitlines()[-3:]
+    assert first in what
+    assert because.startswith("because: ")
+    assert hint.startswith("try: ")

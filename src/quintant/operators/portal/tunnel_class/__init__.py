@@ -26,6 +26,7 @@ def controllers(manager: Manager) -> None:
     """Declare the controller of TunnelClasses."""
     (
         manager.keyed("tunnel-class-controller")
+        .single()
         .watches(TunnelClass, to=lambda _: (ALL,), when=CHANGED | predicates.changed(_status))
         .uses(TunnelClass, "patch", sub="status")
         .reconcile(TunnelClassReconciler())
