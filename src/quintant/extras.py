@@ -30,6 +30,7 @@ NEEDED_BY = {
     "lightpeer": "klight",
     "mockdevice-modbus": "devices",
     "mockdevice-opcua": "devices",
+    "replay": CLUSTER,
     "up": CLUSTER,
 }
 """The operators, agents and commands that need an extra, by their names."""

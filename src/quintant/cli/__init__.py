@@ -50,6 +50,8 @@ COMMANDS = {
     "new": "Make a project with a controller that runs, in a new folder.",
     "operator": "Run one of Quintant's own operators until Ctrl-C.",
     "preview": "Show what a version of an operator would do, without doing it.",
+    "record": "Write every change of a cluster into a file.",
+    "replay": "Open a recorded cluster as it was at a revision.",
     "restore": "Have a running cluster return to a snapshot.",
     "run": "Run the controllers of a module or file until Ctrl-C.",
     "shards": "Show which replica of a sharded program works on what.",
@@ -64,7 +66,7 @@ _ROOMS = {
     "apply": ("apply", "delete"),
     "cluster": (
         *("check", "clock", "clusters", "demo", "down"),
-        *("fork", "restore", "snapshot", "snapshots", "up"),
+        *("fork", "record", "replay", "restore", "snapshot", "snapshots", "up"),
     ),
     "crd": ("crd",),
     "envtest": ("envtest",),

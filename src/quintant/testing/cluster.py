@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, TypeVar
 
 from quintant.client.config.credentials import CredentialProvider
@@ -23,6 +24,8 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
+from quintant.cluster.instance.recorder import Recorder, record
+from quintant.cluster.instance.replay import load_recording
 from quintant.core.clock import LoopClock, Random, seconds_of
 from quintant.core.object import K, Object, ObjectMeta, replace
 from quintant.core.resource import is_custom_kind, is_external_kind, resource_of
@@ -198,6 +201,15 @@ class InProcessCluster:
     def fork(self) -> InProcessCluster:
         """A second cluster with the same contents; what happens in one does not reach the other."""
         return InProcessCluster(seed=self._seed, rbac=self._rbac, world=self.snapshot())
+
+    def recording(self, path: Path) -> AbstractAsyncContextManager[Recorder]:
+        """Write every change into a file for as long as the context lasts, for `replay`."""
+        return record(self.admin, path, self.clock)
+
+    @classmethod
+    def replay(cls, path: Path, until: int | None = None) -> InProcessCluster:
+        """A cluster with what another one had at a revision of a `recording`, or at its end."""
+        return cls(world=World(load_recording(path, until).objects))
 
     async def close(self, *, graceful: bool = True) -> None:
         """Stop every manager, or end it at once; what one of them ended with is raised here."""

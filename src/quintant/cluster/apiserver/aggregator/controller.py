@@ -106,12 +106,16 @@ class Aggregator:
         if self._front_proxy is not None:
             self._registrar.publish(self._front_proxy)
         self._registrar.register()
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(self._run())
-            try:
-                yield
-            finally:
-                task.cancel()
+        try:
+            async with asyncio.TaskGroup() as group:
+                task = group.create_task(self._run())
+                try:
+                    yield
+                finally:
+                    task.cancel()
+        except BaseExceptionGroup as errors:
+            # Who starts a cluster expects its own errors as they were raised.
+            raise errors.exceptions[0] from None
 
     async def _run(self) -> None:
         while True:

@@ -338,3 +338,9 @@ async def test_another_protocol_goes_through(api: Api, tailor: ExtensionServer) 
         assert [value for name, value in fields if name == "connection"] == ["Upgrade"]
         assert ("x-remote-user", "admin") in fields
         writer.close()
+
+
+async def test_an_error_of_who_runs_it_is_raised_as_it_is() -> None:
+    with pytest.raises(ValueError, match="mine"):
+        async with running():
+            raise ValueError("mine")
