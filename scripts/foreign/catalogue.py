@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from foreign import agnhost_changes
+from foreign.explored_operators import OPERATORS
 from foreign.go_program import GoProgram
 from foreign.python_program import PythonProgram, requirements
 from foreign.source_change import SourceChange
@@ -175,5 +176,6 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         TWINE,
         ZENSICAL,
         ZIZMOR,
+        *OPERATORS,
     )
 }

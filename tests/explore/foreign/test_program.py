@@ -152,3 +152,9 @@ def test_a_program_that_ends_at_once_is_an_error_in_three_lines(folder: Path) ->
     assert done.returncode == 1
     assert "because: it ended with code 3; it printed: 42" in done.stderr
     assert "try: " in done.stderr
+
+
+def test_a_program_whose_time_runs_out_is_given_a_slower_clock_as_a_hint(folder: Path) -> None:
+    done = explore(folder, "python3 -c 'raise TimeoutError'", "scenario.yaml")
+    assert done.returncode == 1
+    assert "try: a smaller --pace" in done.stderr

@@ -45,7 +45,7 @@ def explore_program(request: ProgramRequest, files: ReportFiles = ReportFiles())
     exploration = Exploration(_target(request))
     click.echo(exploration.chosen.reason)
     if request.token is not None:
-        _replay(exploration, request.token)
+        _replay(exploration, request.token, request.jobs or UNDISTURBED)
         return
     # Of the extra cluster, without which help is shown all the same.
     from quintant.cli.testing.exploration_bar import ExplorationBar
@@ -63,12 +63,12 @@ def explore_program(request: ProgramRequest, files: ReportFiles = ReportFiles())
         raise SystemExit(FAILED)
 
 
-def _replay(exploration: Exploration, token: str) -> None:
+def _replay(exploration: Exploration, token: str, jobs: int) -> None:
     from quintant.cli.testing.exploration_bar import ExplorationBar
 
     try:
         with ExplorationBar() as bar:
-            failure = exploration.replay(token, _shown(bar))
+            failure = exploration.replay(token, _shown(bar), jobs)
     except PointNeverCame as error:
         click.echo(f"error: {error}", err=True)
         raise SystemExit(NEVER_CAME) from None

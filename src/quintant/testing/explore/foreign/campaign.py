@@ -238,4 +238,8 @@ def _fails_by_itself(setup: ForeignSetup, record: ForeignRecord) -> ConfigError:
             because=why,
             hint="set `bound` to the seconds that it needs, or `exec: ok` if it runs commands",
         )
-    return ConfigError(f"{setup.scenario.title} fails without any fault", because=why)
+    return ConfigError(
+        f"{setup.scenario.title} fails without any fault",
+        because=why,
+        hint="do the same by hand before `quintant up`, with the program beside it",
+    )

@@ -34,7 +34,7 @@ from quintant.testing.explore.foreign.pace import (
 from quintant.testing.explore.foreign.paced_loop import PacedClock, PacedLoop, PaceOrigin
 from quintant.testing.explore.foreign.program import ForeignCommand, remove_leftovers
 from quintant.testing.explore.foreign.record import ForeignSetup
-from quintant.testing.explore.foreign.report import ForeignFailure, ForeignReport
+from quintant.testing.explore.foreign.report import UNDISTURBED, ForeignFailure, ForeignReport
 from quintant.testing.explore.foreign.scenario_file import LoadedScenario, load_scenario_file
 from quintant.testing.explore.foreign.world import prepared_world
 from quintant.testing.explore.injection.fault import RunToken
@@ -89,12 +89,14 @@ class Exploration:
 
         return self._run(explored)
 
-    def replay(self, token: str, progress: Progress = lambda report: None) -> ForeignFailure | None:
+    def replay(
+        self, token: str, progress: Progress = lambda report: None, jobs: int = UNDISTURBED
+    ) -> ForeignFailure | None:
         """Make one run again, three times if it fails."""
         parsed = RunToken.parse(token)
 
         async def replayed() -> ForeignFailure | None:
-            options = ForeignOptions(jobs=3)
+            options = ForeignOptions(jobs=jobs)
             return await ForeignCampaign(await self._setup(), options, progress).replay(parsed)
 
         return self._run(replayed)

@@ -35,12 +35,22 @@ def leaked_secrets(view: ObjectView, base: Snapshot, output: Sequence[str]) -> I
             continue
         for field, value in (stored_json.unpack(kind, entry).get("data") or {}).items():
             secret = _plain(value)
-            if len(secret) < LEAST_SECRET:
+            if len(secret) < LEAST_SECRET or _is_open(base, secret):
                 continue
             if secret in text or value in text:
                 yield f"{field} of secret {key} is in what the program prints"
             if any(secret.encode() in raw for raw in events):
                 yield f"{field} of secret {key} is in an Event"
+
+
+def _is_open(base: Snapshot, word: str) -> bool:
+    """Whether a text stood openly in the cluster before the program ran, such as its own name."""
+    return any(
+        word.encode() in entry.raw
+        for name, table in base.tables.items()
+        if name != SECRETS
+        for entry in table.entries.values()
+    )
 
 
 def _plain(value: str) -> str:

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import dropwhile
 from pathlib import Path
 
 from msgspec import Struct
@@ -30,6 +31,8 @@ from quintant.keys.sensitive import Sensitive
 from quintant.testing.explore.foreign.process_state import is_runnable
 
 KUBECONFIG = "{kubeconfig}"
+ENV = "env"
+"""What sets variables for a program that has no options."""
 PREFIX = "quintant-explore-"
 """What the folders of lives begin with; the mark of the process that made one follows."""
 KEPT_LINES = 2000
@@ -70,8 +73,11 @@ class ForeignCommand(Struct, frozen=True):
 
     @property
     def program(self) -> Path:
-        """The file that is run."""
-        return Path(shutil.which(self.words[0]) or self.words[0])
+        """The file that is run; `env` before it, with variables, is not."""
+        words = self.words
+        if Path(words[0]).name == ENV:
+            words = tuple(dropwhile(lambda word: "=" in word, words[1:])) or words
+        return Path(shutil.which(words[0]) or words[0])
 
     @property
     def names_ports(self) -> bool:

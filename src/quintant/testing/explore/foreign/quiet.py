@@ -3,7 +3,8 @@
 All is quiet when the program runs, every watch that the recording had is open again and has passed
 on everything, nothing is in flight, and for `calm` seconds nobody has written: counted from the
 step itself, for who has not reacted yet is not quiet. Writes that the undisturbed run makes at rest
-as well do not count.
+as well do not count. A watch that is missing is waited for until 90 seconds are calm, and no
+longer: what is left of the world shows whether it was needed.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ HURRIED_SECONDS = 3.0
 """Real seconds beyond the calm: who works by an old view may never get quiet."""
 POLLS = 5
 """A write that was made so often in one step of an undisturbed run is one that goes on at rest."""
+LATE_WATCH_SECONDS = 90.0
+"""Of calm, after which a watch that is missing is not waited for any more."""
 SHOWN = 3
 
 
@@ -85,13 +88,20 @@ class ForeignQuiet:
         began = monotonic()
         self.last = max(self.last, began - calm)
         self.worked = self.last
-        while (unrest := self._unrest(required)) or monotonic() - self._since() < calm:
+        while not self._is_quiet(required, calm):
             if self.hurried() and monotonic() - began > calm + HURRIED_SECONDS * self.pace:
                 return
             if monotonic() - began > bound:
-                raise NeverQuiet(self._reason(unrest, bound))
+                raise NeverQuiet(self._reason(self._unrest(required), bound))
             await asyncio.sleep(LOOK_SECONDS * self.pace)
             self._look()
+
+    def _is_quiet(self, required: frozenset[str], calm: float) -> bool:
+        still = monotonic() - self._since()
+        if still >= max(calm, LATE_WATCH_SECONDS):
+            # Who opens a watch when it first asks for something may not have to ask again.
+            required = frozenset()
+        return still >= calm and not self._unrest(required)
 
     def _look(self) -> None:
         """See whether the program is at work, though it writes nothing."""

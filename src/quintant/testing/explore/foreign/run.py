@@ -221,6 +221,8 @@ class _ForeignRun:
         printed = lives[-1].last_lines() if lives else ""
         by_hand = "run it by hand against `quintant up`, with the same words and KUBECONFIG"
         taken = "address already in use" in printed.lower()
+        if self._setup.origin.pace > 1 and "timeout" in printed.lower():
+            by_hand = "a smaller --pace: on a busy machine its time limits are over too soon"
         return ConfigError(
             f"cannot explore {' '.join(self._setup.command.words)}",
             because=f"{why}; it printed: {printed}",

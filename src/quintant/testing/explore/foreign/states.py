@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from quintant.testing.explore.foreign.generated_names import GeneratedNames
+from quintant.testing.explore.foreign.points import LEADER
 from quintant.testing.explore.foreign.scenario_file import IgnoredField
 from quintant.testing.explore.simulation.normalise import Document, Normalised
 
@@ -25,6 +26,8 @@ OF_CONTAINERS = ("containerID", "imageID")
 BESIDE = ("nodes", "csinodes.storage.k8s.io", "endpointslices.discovery.k8s.io", "endpoints")
 """Tables of the cluster itself, or that repeat the addresses of pods."""
 LONGEST_VALUE = 160
+SECRETS = "secrets "
+"""How the path of what is never shown begins."""
 OF_TEMPLATES = "pod-template-hash"
 """The label that has a digest of a template, which chance may be in."""
 _NUMBERED = re.compile(r"[a-z0-9.-]*[-.]<\d+>(?:[a-z0-9.-]*[-.]<\d+>)*")
@@ -41,11 +44,16 @@ class SelfDifference(Struct, frozen=True):
     values: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{'.'.join(self.path)}: {' | '.join(self.values)}"
+        path = ".".join(self.path)
+        if path.startswith(SECRETS):
+            return f"{path}: another one each time"
+        return f"{path}: {' | '.join(self.values)}"
 
 
 def plain_document(document: Document) -> Document | None:
     """An object without what is chance in a cluster that works; None for what is beside it."""
+    # Who leads, and how often that has changed, is no part of the work.
+    document.get("metadata", {}).get("annotations", {}).pop(LEADER, None)
     if document.get("kind") == "ReplicaSet":
         return _plain_replica_set(document)
     return _plain_pod(document) if document.get("kind") == "Pod" else document

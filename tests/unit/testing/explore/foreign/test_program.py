@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import glob
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -56,6 +57,13 @@ def test_a_life_has_its_kubeconfig_and_ports_of_its_own() -> None:
     assert path == "/x"
     assert f":{both.split(',')[0]}" == first
     assert command.line(Path("/x"))[4] != first or both.split(",")[0] != both.split(",")[1]
+
+
+def test_the_program_behind_env_and_its_variables_is_the_one_that_is_run() -> None:
+    found = shutil.which("sh")
+    for text in ("sh -c true", "env sh", "env A={kubeconfig} B=c sh --d=e"):
+        assert str(ForeignCommand.parse(text).program) == found
+    assert ForeignCommand.parse("env A=b").program.name == "env"
 
 
 @pytest.mark.realtime

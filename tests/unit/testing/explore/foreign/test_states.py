@@ -99,3 +99,20 @@ def test_digests_of_templates_and_volumes_for_tokens_are_left_out() -> None:
         "metadata": {"labels": {"app": "a"}},
         "spec": {"volumes": [{"name": "kube-api-access"}]},
     }
+
+
+def test_what_differs_in_a_secret_is_named_and_never_shown() -> None:
+    title = "secrets default/user"
+    worlds: list[list[dict[str, Any]]] = [
+        [{title: {"data": {"password": value}}}] for value in ("aHVudGVyMg==", "c3dvcmRmaXNo")
+    ]
+    (found,) = self_differences(worlds)
+    assert str(found) == "secrets default/user.data.password: another one each time"
+
+
+def test_who_holds_a_lock_that_is_an_annotation_does_not_count() -> None:
+    def lock(holder: str) -> dict[str, Any]:
+        held = {"control-plane.alpha.kubernetes.io/leader": holder}
+        return {"kind": "ConfigMap", "metadata": {"name": "lock", "annotations": held}}
+
+    assert plain_document(lock("a")) == plain_document(lock("b"))

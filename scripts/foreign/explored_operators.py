@@ -1,0 +1,48 @@
+"""Operators of others that exploration is measured with: each once as it had a defect, once mended.
+
+Beside each is pinned what it ran with in its time, as far as a newer one would not do.
+"""
+
+from foreign.python_program import PythonProgram
+
+
+def _dask(version: str, *more: str) -> PythonProgram:
+    name = f"dask-kubernetes-{version.replace('.', '-')}"
+    return PythonProgram(name, (f"dask-kubernetes=={version}", *more))
+
+
+_YEAR_2023 = (
+    "dask==2023.3.2",
+    "distributed==2023.3.2",
+    "kopf==1.36.0",
+    "kubernetes==26.1.0",
+    "kubernetes-asyncio==24.2.3",
+    "pykube-ng==22.9.0",
+    # They import what was part of them then.
+    "importlib_metadata==6.1.0",
+    "setuptools==75.8.0",
+)
+_YEAR_2025 = (
+    "dask==2025.4.0",
+    "distributed==2025.4.0",
+    "kopf==1.37.5",
+    "kr8s==0.20.7",
+    # Kr8s imports what httpx brought along then.
+    "sniffio==1.3.1",
+    "setuptools==75.8.0",
+)
+DASK_2023_3_2 = _dask("2023.3.2", *_YEAR_2023)
+DASK_2023_6_0 = _dask("2023.6.0", *_YEAR_2023, "kr8s==0.5.1", "sniffio==1.3.1")
+DASK_2025_4_0 = _dask("2025.4.0", *_YEAR_2025)
+DASK_2025_4_3 = _dask("2025.4.3", *_YEAR_2025)
+DASK_2026_3_0 = _dask(
+    "2026.3.0", "dask==2026.3.0", "distributed==2026.3.0", "kopf==1.45.2", "kr8s==0.20.15"
+)
+
+OPERATORS = (
+    DASK_2023_3_2,
+    DASK_2023_6_0,
+    DASK_2025_4_0,
+    DASK_2025_4_3,
+    DASK_2026_3_0,
+)
