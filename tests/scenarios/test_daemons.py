@@ -85,6 +85,27 @@ async def test_daemons_begin_again_when_the_lease_is_renewed_after_all(
     assert phones.most == 1
 
 
+async def test_a_daemon_that_returned_is_over_whatever_becomes_of_the_lease(
+    cluster: InProcessCluster,
+) -> None:
+    begun: list[str] = []
+
+    async def once(obj: Greeter, ctx: Context[Greeter]) -> None:
+        begun.append(obj.metadata.name)
+
+    async def reconcile(obj: Greeter, ctx: Context[Greeter]) -> None: ...
+
+    manager = Manager("phones", leader_elect=True)
+    manager.controls(Greeter).daemon(once).reconcile(reconcile)
+    await cluster.run(manager)
+    await cluster.create(greeter("a"))
+    await cluster.advance(10)
+    with cluster.faults.refuse(LEASES):
+        await cluster.advance(RENEW_SECONDS * DOUBT_SHARE + 0.4)
+    await cluster.advance(10)
+    assert begun == ["a"]
+
+
 async def test_no_object_ever_has_daemons_of_two_replicas(cluster: InProcessCluster) -> None:
     phones = Phones()
     first = await cluster.run(phones_manager(phones))

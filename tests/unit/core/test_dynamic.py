@@ -160,12 +160,14 @@ async def test_the_server_is_asked_once_per_group_and_version(cluster: InProcess
 
 
 async def test_a_kind_that_comes_later_is_found_then(cluster: InProcessCluster) -> None:
+    client = await counted_client(cluster)
     for _ in range(3):
         with pytest.raises(ConfigError, match=r"(?s)Widget of demo.dev/v1.*because: .*try: "):
-            await cluster.client.dynamic("demo.dev/v1", "Widget")
+            await client.dynamic("demo.dev/v1", "Widget")
+    assert len(cluster.faults.seen(path("/apis/demo.dev/v1"))) == 1
     await cluster.install(Widget)
     await cluster.advance(AGAIN_SECONDS)
-    assert resource_of(await cluster.client.dynamic("demo.dev/v1", "Widget")).plural == "widgets"
+    assert resource_of(await client.dynamic("demo.dev/v1", "Widget")).plural == "widgets"
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ async def until_read_again(sea: Sea, version: str) -> Asked:
     """Serve a quiet kind without bookmarks until its whole state is asked for."""
     while True:
         asked = await sea.server.asked()
+        assert monotonic() < 3600
         if "sendInitialEvents" in asked.query:
             return asked
         if "watch" in asked.query:

@@ -13,8 +13,9 @@ from quintant import Context, Custom, Manager, Model, Terminal, resource
 from quintant.api.events import Event
 from quintant.core.errors import ConfigError
 from quintant.runtime.controller.daemons import END_SECONDS
+from quintant.runtime.leader.lease import DOUBT_SHARE, RENEW_SECONDS
 from quintant.runtime.manager.engine import Engine
-from quintant.testing import InProcessCluster, named
+from quintant.testing import InProcessCluster, named, path
 
 
 class Spec(Model):
@@ -201,7 +202,39 @@ async def test_a_failure_while_it_ends_does_not_begin_it_again(cluster: InProces
     assert running(engine) == 0
 
 
+async def test_daemons_pause_while_the_lease_is_in_doubt(cluster: InProcessCluster) -> None:
+    watching = Watching()
+    engine = await cluster.run(manager_of(watching, leader_elect=True))
+    await cluster.create(device())
+    await cluster.advance(10)
+    with cluster.faults.refuse(path("*/leases/*")):
+        await cluster.advance(RENEW_SECONDS * DOUBT_SHARE + 0.4)
+        assert watching.told == ["+a1", "-a"]
+    await cluster.advance(10)
+    assert watching.told == ["+a1", "-a", "+a1"]
+    assert running(engine) == 1
+
+
 def plain(obj: Device, ctx: Context[Device]) -> None: ...
+
+
+async def test_one_that_fails_when_its_controller_stops_is_over(cluster: InProcessCluster) -> None:
+    begun: list[str] = []
+
+    async def clumsy(obj: Device, ctx: Context[Device]) -> None:
+        begun.append(obj.metadata.name)
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            raise OSError("already closed")
+
+    engine = await cluster.run(manager_of(clumsy))
+    await cluster.create(device())
+    await cluster.advance(1)
+    with capture_logs() as logs:
+        await cluster.stop(engine)
+    assert begun == ["a"]
+    assert "daemons do not end" not in [entry["event"] for entry in logs]
 
 
 @pytest.mark.parametrize(
