@@ -26,9 +26,9 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.core.address import BindAddress
 from quintant.core.object import ObjectMeta
+from quintant.die_with_parent import die_with_parent
 from quintant.operators.shifu.api.device import (
     RUNNING,
     DeviceShifuStatus,

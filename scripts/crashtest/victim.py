@@ -11,7 +11,7 @@ from pathlib import Path
 
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 
 START_SECONDS = 60.0
 """For a start on a machine that is busy with other things."""

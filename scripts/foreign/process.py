@@ -1,6 +1,6 @@
 """Child processes that cannot be left behind, their logs, ports and folders.
 
-Every child dies with its parent (`quintant.cluster.kubelet.process.die_with_parent`): the kernel
+Every child dies with its parent (`quintant.die_with_parent`): the kernel
 kills it when the thread that started it dies, so start a cluster from a thread that outlives it;
 pytest's main thread does. Children are signalled by their own pid only. A folder is locked by the
 process that uses it; a process that was killed leaves its folder unlocked, and the next one removes
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from foreign.commands import TAIL_LINES
 from foreign.errors import ProgramError
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 
 LOOPBACK = "127.0.0.1"
 

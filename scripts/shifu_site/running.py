@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from processes.running import running_command
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 
 SCRIPTS = Path(__file__).parents[1]
 ANSWER_SECONDS = 20.0

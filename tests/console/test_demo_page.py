@@ -16,7 +16,7 @@ import pytest
 import patience
 from quintant import Config
 from quintant.cli.client import open_client
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 from quintant.operators import OPERATORS
 from quintant.operators.shifu.sample.floor import FAULT, floor_devices
 from testbeds.chromium import Viewer, viewer

@@ -19,7 +19,7 @@ from quintant import Client, Config
 from quintant.api.core import Node, Pod
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 from testbeds.infrastructures import Infrastructures, dummy_record, dummy_template, eventually
 
 AGENT = (sys.executable, "-m", "quintant", "agent", "imsimulator", "--port", "0")

@@ -19,7 +19,7 @@ from quintant.api.core import Pod
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.cluster.kubelet.container.images import ImageProgram
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 from quintant.runtime.cache.client import Client
 from unit.cluster.api import PODS, JsonObject, Requests
 

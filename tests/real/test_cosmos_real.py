@@ -19,7 +19,7 @@ import patience
 from foreign.catalogue import COMETBFT
 from quintant.api.core import ConfigMap, Pod
 from quintant.api.discovery import EndpointSlice
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 from quintant.operators.cosmos.builders.node_key_builder import parse_node_key
 from quintant.runtime.manager.sample import example
 from testbeds.comet_chains import Validator, answered, ask, call, image_table, node_status

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import patience
 from foreign.process import free_ports
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 
 QUINTANT = Path(sysconfig.get_path("scripts")) / "quintant"
 # How often a child is asked whether it is ready, and for how long; a busy machine is slow.

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from foreign.process import free_ports
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 
 PROGRAM = Path(__file__).with_name("blocked_program.py")
 # What a kubelet waits for the answer of a probe.

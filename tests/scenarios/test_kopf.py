@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from kubernetes import client, config, watch
 
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 from scenarios.server import environ
 from scenarios.up import up
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 from scenarios.server import environ
 
 _COMMAND = ("-m", "quintant", "up", "--listen", "127.0.0.1:0")

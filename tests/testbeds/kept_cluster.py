@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from quintant import Config
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 from scenarios.server import environ
 
 _READY = "export KUBECONFIG="

@@ -24,7 +24,7 @@ from quintant import Client, Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.cluster.common.labels import SIMULATED
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 
 PORT = 6443
 # Beside the addresses of clusters (quintant.cluster.host.loopback), one /24 for each testbed.

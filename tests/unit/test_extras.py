@@ -23,9 +23,9 @@ from quintant.api.core import ConfigMap
 from quintant.cli import COMMANDS
 from quintant.cli.client import open_client
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.core.address import BindAddress
 from quintant.core.errors import NotFound
+from quintant.die_with_parent import die_with_parent
 from quintant.extras import EXTRAS, NEEDED_BY, USED_BY, missing, require
 from quintant.operators import OPERATORS
 

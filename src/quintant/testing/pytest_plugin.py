@@ -60,7 +60,7 @@ def quintant_cluster(
 def cluster_process(folder: Path, *options: str) -> Iterator[Path]:
     """`quintant up` for as long as the context lasts; its kubeconfig, once it is ready."""
     # Loaded by those who use it.
-    from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+    from quintant.die_with_parent import die_with_parent
 
     kubeconfig, errors = folder / "kubeconfig", folder / "stderr"
     command = [sys.executable, "-m", "quintant", "up", "--name", "test", *options]

@@ -24,10 +24,10 @@ from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.common.labels import FAULT, SIMULATED
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
 from quintant.core.object import ObjectMeta
+from quintant.die_with_parent import die_with_parent
 from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec
 from quintant.operators.shifu.api.names import MOVES, PLACED_NODE
 from quintant.operators.shifu.api.node import EdgeNode

@@ -13,7 +13,7 @@ import patience
 from foreign.process import free_ports
 from processes.running import running_command
 from processes.usage import MEGABYTE, usage
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 from shifu_site.running import shown_site
 from testbeds.shifu import ShifuTestbed
 

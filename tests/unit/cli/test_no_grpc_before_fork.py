@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 
 PROGRAM = """
 import atexit, sys

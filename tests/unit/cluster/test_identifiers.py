@@ -49,7 +49,6 @@ OURS = {
     "kubelet/local_node.py",
     "kubelet/node_context.py",
     "kubelet/pod/restore.py",
-    "kubelet/process/die_with_parent.py",
     "kubelet/process/exec_process.py",
     "kubelet/process/fd_stream.py",
     "kubelet/process/processes.py",

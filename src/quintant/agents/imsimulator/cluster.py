@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import os
 import ssl
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -19,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from quintant.agents.imsimulator.template import MachineSpec
+from quintant.die_with_parent import die_with_parent
 from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair, load_key_pair
 
@@ -33,8 +33,6 @@ RUNS = "node.quintant.dev/runs"
 PODS = 20
 NODES = "/api/v1/nodes"
 _READY = b"export KUBECONFIG="
-# Started as a program, as the cluster itself is: an agent loads neither.
-_LEASH = Path(__file__).parents[2] / "cluster/kubelet/process/die_with_parent.py"
 
 
 class ClusterFailed(Exception):
@@ -62,10 +60,9 @@ class MadeCluster:
         """Start it, and wait until it serves."""
         python = (sys.executable, "-I")
         command = (*python, "-m", "quintant", "up", "--listen", f"{self._listen}:0")
-        leash = (*python, "-S", str(_LEASH), str(os.getpid())) if sys.platform == "linux" else ()
         self._process = await asyncio.create_subprocess_exec(
-            *leash, *command, "--kubeconfig", str(self._path), stdin=DEVNULL, stdout=PIPE,
-            stderr=DEVNULL,
+            *die_with_parent((*command, "--kubeconfig", str(self._path))),
+            stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL,
         )  # fmt: skip
         assert self._process.stdout is not None
         while line := await self._process.stdout.readline():

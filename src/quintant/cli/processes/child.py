@@ -19,9 +19,9 @@ from typing import Literal
 from msgspec import Struct
 
 from quintant.cli.processes.child_settings import VARIABLE, ChildSettings
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.core.address import BindAddress
 from quintant.core.clock import monotonic
+from quintant.die_with_parent import die_with_parent
 from quintant.http.client_connection import ClientConnection, ConnectionBroken, ResponseTooLarge
 from quintant.http.encode_request import encode_request
 from quintant.http.head import ProtocolError

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import patience
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.demo.greeter import EXAMPLE
+from quintant.die_with_parent import die_with_parent
 
 DEMO = (sys.executable, "-m", "quintant", "demo", "greeter", "--exit")
 WITHIN_SECONDS = 60.0

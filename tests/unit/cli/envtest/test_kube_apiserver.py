@@ -18,7 +18,7 @@ import patience
 from quintant import Config
 from quintant.cli.envtest.assets import write_assets
 from quintant.client.http.transport import HttpTransport
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
+from quintant.die_with_parent import die_with_parent
 from quintant.keys.authority import Authority, Validity, new_key, private_pem
 from unit.cluster.api import CMS, CRDS, PODS, Requests, config_map, foo_definition, pod
 from unit.cluster.certificates import issue

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from asyncio.subprocess import Process as Child
 
-from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.cluster.kubelet.process.protocols import Launch, ProgramNotFound, StartError
+from quintant.die_with_parent import die_with_parent
 
 OUTPUT_SECONDS = 2.0
 """How long the output of a program that ended may still be held open by something it started."""
