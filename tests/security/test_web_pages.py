@@ -39,6 +39,7 @@ OTHER_SERVERS = {
     "agents/deviceshifu/drivers/tcp.py": "forwards bytes",
     "agents/echo.py": "HTTP of its own, with the same rule",
     "agents/relay/relay.py": "forwards; what it forwards says whence it comes",
+    "cli/processes/child.py": "hands the socket to its child, which listens as any manager does",
     "cluster/kubeproxy/dns/server.py": "DNS",
     "cluster/kubeproxy/ingress/listeners.py": "forwards; what it forwards says whence it comes",
     "cluster/kubeproxy/tcp.py": "forwards bytes",
