@@ -108,6 +108,12 @@ class OwnedRanges:
                 async with asyncio.timeout(LOOK_SECONDS):
                     await self._moved.wait()
 
+    def _settle(self, number: int) -> None:
+        """Tell who waits, if a range may go now; one at work stays, whatever of it ends."""
+        if self.state(number) not in WORKING:
+            self.changed.set()
+            self._move()
+
     def _move(self) -> None:
         self._moved.set()
         self._moved = asyncio.Event()
@@ -131,9 +137,7 @@ class OwnedRanges:
         del under_way[key, request]
         if not under_way:
             del self._work[key.range]
-            self._move()
-            if self.state(key.range) not in WORKING:
-                self.changed.set()
+            self._settle(key.range)
 
     def abort(self, numbers: Iterable[int]) -> None:
         """End what is under way of these ranges; it is over when `is_drained` says so."""
@@ -176,8 +180,7 @@ class OwnedRanges:
         self._sent[number] -= 1
         if not self._sent[number]:
             del self._sent[number]
-            self.changed.set()
-            self._move()
+            self._settle(number)
 
     def fence(self, call: ApiRequest | None = None, /) -> None:
         """Let a write pass that is ours; a Fence of the client."""

@@ -6,6 +6,7 @@ from structlog.testing import capture_logs
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.core.errors import LeadershipLost
 from quintant.core.object import ObjectMeta
+from quintant.runtime.shard.coordinator import SHORTEST_TURN_SECONDS, TURN_SECONDS
 from quintant.runtime.shard.group_lease import HOLDER, MAP
 from quintant.runtime.shard.layout import LEADER
 from quintant.runtime.shard.member import FENCE_SECONDS, RENEW_SECONDS
@@ -296,6 +297,34 @@ async def test_at_rest_a_member_renews_its_lease_and_the_groups_is_renewed_now_a
 
         assert all(now - then <= 55 for now, then in zip(after, sent, strict=True))
         assert (await group.lease()).spec.renew_time != since
+
+
+async def test_a_member_at_work_asks_for_leases_no_more_often_than_one_at_rest() -> None:
+    async with a_group() as group:
+        (only,) = group.members
+        asked = len(only.faults.seen(verb("list")))
+        for _ in range(200):
+            work = only.begin()
+            only.owned.sending(0)
+            await advance(0.005)
+            only.owned.sent(0, answered=True)
+            work.end()
+            await advance(0.005)
+
+        assert len(only.faults.seen(verb("list"))) - asked <= 2 / TURN_SECONDS + 1
+
+
+async def test_a_range_is_released_as_soon_as_its_last_write_is_answered() -> None:
+    async with a_group() as group:
+        (only,) = group.members
+        only.owned.sending(0)
+        only.coordinator.set_leaving()
+        await advance(GRACE / 2)
+        assert only.owned.state(0) is RangeState.DRAINING
+        only.owned.sent(0, answered=True)
+        await advance(SHORTEST_TURN_SECONDS)
+
+        assert only.owned.state(0) is RangeState.FOREIGN
 
 
 def leader(seconds: int) -> LeaseSpec:
