@@ -100,6 +100,8 @@ class ChildSlot:
             self._ended = f"{NOT_STARTED}: {error.strerror or error}"
             return None
         log.info("started process", process=self.name, pid=self._child.pid)
+        if self._stopping.is_set():
+            self._child.terminate()  # there was nobody to be told when the stop came
         return self._child
 
     async def _live_with(self, child: Child) -> None:

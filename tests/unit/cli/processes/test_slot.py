@@ -20,6 +20,8 @@ class Machine:
         self.lives: list[ScriptedChild] = []
         self.buried: list[str] = []
         self.full = False
+        self.starting = asyncio.Event()
+        self.starting.set()
         self.metrics = ProcessMetrics(["0"])
         self.slot = ChildSlot(0, ChildActions(self._start, self._bury), self.metrics)
 
@@ -27,6 +29,7 @@ class Machine:
         return Registry((self.metrics,)).value(name, {"process": "0"})
 
     async def _start(self, number: int) -> ScriptedChild:
+        await self.starting.wait()
         if self.full:
             raise BlockingIOError(11, "Resource temporarily unavailable")
         self.lives.append(ScriptedChild(len(self.lives)))
@@ -104,6 +107,20 @@ async def test_a_stop_between_two_lives_begins_none() -> None:
         await advance(60)
         assert kept.done()
         assert len(machine.lives) == 1
+
+
+async def test_a_stop_while_a_child_is_started_reaches_it() -> None:
+    async with a_machine() as (machine, kept):
+        machine.starting.clear()
+        machine.lives[0].code.set_result(1)
+        await advance(1.1)
+        machine.slot.stop()
+        machine.starting.set()
+        await settle()
+        assert machine.lives[1].asked_to_stop
+        machine.lives[1].code.set_result(0)
+        await settle()
+        assert kept.done()
 
 
 async def test_a_child_is_killed_with_the_task_that_keeps_it() -> None:
