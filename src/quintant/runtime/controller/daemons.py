@@ -75,9 +75,10 @@ class Daemons(Generic[K]):
         await self._end(list(self._daemons), min(seconds, END_SECONDS))
 
     async def keep(self, key: Request, obj: K) -> bool:
-        """Have the daemon of a living object run; False if that of its namesake has not ended."""
+        """Have the daemon of a living object run; False if one that was told to has not ended."""
         known = self._daemons.get(key)
-        if known is not None and known.uid != obj.metadata.uid and not await self.stop(key):
+        over = known is not None and (known.ending or known.uid != obj.metadata.uid)
+        if over and not await self.stop(key):
             return False
         if self._open and not self._paused and key not in self._daemons:
             self._begin(key, obj)

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from quintant import Context, Custom, Manager, Model, Terminal, resource
 from quintant.api.events import Event
 from quintant.core.errors import ConfigError
-from quintant.runtime.controller.daemons import END_SECONDS
+from quintant.runtime.controller.daemons import DOUBT_SECONDS, END_SECONDS
 from quintant.runtime.leader.lease import DOUBT_SHARE, RENEW_SECONDS
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, named, path
@@ -212,6 +212,22 @@ async def test_daemons_pause_while_the_lease_is_in_doubt(cluster: InProcessClust
         assert watching.told == ["+a1", "-a"]
     await cluster.advance(10)
     assert watching.told == ["+a1", "-a", "+a1"]
+    assert running(engine) == 1
+
+
+async def test_one_that_ended_late_for_a_doubt_is_begun_again_all_the_same(
+    cluster: InProcessCluster,
+) -> None:
+    watching = Watching()
+    watching.slow = DOUBT_SECONDS + 3
+    engine = await cluster.run(manager_of(watching, leader_elect=True))
+    await cluster.create(device())
+    await cluster.advance(10)
+    with cluster.faults.refuse(path("*/leases/*")):
+        await cluster.advance(RENEW_SECONDS * DOUBT_SHARE + 0.4)
+    await cluster.advance(2 * END_SECONDS)
+    assert watching.told == ["+a1", "-a", "+a1"]
+    assert watching.most == 1
     assert running(engine) == 1
 
 
