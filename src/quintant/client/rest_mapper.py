@@ -38,7 +38,8 @@ class RestMapper:
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Resource] = {}
         self._asked_at: dict[str, float] = {}
-        self._asking = asyncio.Lock()
+        self._asking: dict[str, asyncio.Lock] = {}
+        """By group and version: one whose server hangs keeps nobody from the others."""
 
     async def find(self, rest: Rest, api_version: str, kind: str) -> Resource:
         """The resource of a kind; ConfigError if the server does not serve it."""
@@ -46,11 +47,13 @@ class RestMapper:
         check_resource_names(
             "dynamic", group=group, version=version, kind=kind, plural="kinds", defined=False
         )
-        async with self._asking:
-            if (api_version, kind) not in self._known and self._may_ask(api_version):
-                await self._learn(rest, api_version)
-                self._asked_at[api_version] = monotonic()
         found = self._known.get((api_version, kind))
+        if found is None:
+            async with self._asking.setdefault(api_version, asyncio.Lock()):
+                if (api_version, kind) not in self._known and self._may_ask(api_version):
+                    await self._learn(rest, api_version)
+                    self._asked_at[api_version] = monotonic()
+            found = self._known.get((api_version, kind))
         if found is None:
             raise ConfigError(
                 f"the server serves no {kind} of {api_version}",

@@ -187,6 +187,26 @@ async def test_a_discovery_that_is_none_fails_that_question_alone(body: bytes) -
             assert (await question).plural == "jobs"
 
 
+async def test_a_group_whose_discovery_hangs_keeps_nobody_from_the_others() -> None:
+    server, mapper = ScriptedTransport(), RestMapper()
+    first = asyncio.ensure_future(mapper.find(Rest(server), "batch/v1", "Job"))
+    jobs = b'{"resources": [{"name": "jobs", "kind": "Job", "namespaced": true}]}'
+    (await server.asked()).answer(jobs)
+    await first
+    hanging = asyncio.ensure_future(mapper.find(Rest(server), "metrics.k8s.io/v1", "PodMetrics"))
+    hung = await server.asked()
+
+    async with asyncio.timeout(1):
+        assert (await mapper.find(Rest(server), "batch/v1", "Job")).plural == "jobs"
+    other = asyncio.ensure_future(mapper.find(Rest(server), "apps/v1", "Deployment"))
+    deployments = b'{"resources": [{"name": "deployments", "kind": "Deployment"}]}'
+    async with asyncio.timeout(1):
+        (await server.asked()).answer(deployments)
+        assert (await other).plural == "deployments"
+    hung.answer(b'{"resources": [{"name": "pods", "kind": "PodMetrics"}]}')
+    assert (await hanging).plural == "pods"
+
+
 @pytest.mark.parametrize("word", ["../v1", "a/b/v1", "V1", "", "batch/../v1", "batch/v1?x=y"])
 async def test_no_word_leads_elsewhere(word: str) -> None:
     server = ScriptedTransport()
