@@ -218,10 +218,11 @@ async def _lead(
         try:
             await owned.until(lambda: task.done() or owned.state(LEADER) is not RangeState.HELD)
         finally:
+            over = task.done() and not task.cancelling()
             task.cancel()
             await asyncio.wait({task})
             owned.end(key, request)
-    return not task.cancelled()
+    return over
 
 
 def _cancel(task: asyncio.Task[None]) -> None:

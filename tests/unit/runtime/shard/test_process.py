@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import pytest
 
@@ -263,6 +264,29 @@ async def test_work_of_the_leader_begins_with_the_range_and_again_with_the_next_
     assert owned.is_drained(LEADER)
     owned.step(LEADER, RangeEvent.DRAINED)
     owned.step(LEADER, RangeEvent.RELEASED)
+    take(owned, 9)
+    await settle()
+    task.cancel()
+    await asyncio.wait({task})
+
+    assert epochs == [7, 9]
+
+
+async def test_work_of_the_leader_that_returns_when_it_is_cancelled_is_begun_again() -> None:
+    owned, epochs = leading(), list[int]()
+
+    async def work() -> None:
+        key = FENCE_KEY.get()
+        assert key is not None
+        epochs.append(key.epoch)
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(run_on_leader(owned, "report", work))
+    take(owned, 7)
+    await settle()
+    owned.lose()
+    await settle()
     take(owned, 9)
     await settle()
     task.cancel()
