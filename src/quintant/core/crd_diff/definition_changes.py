@@ -21,6 +21,7 @@ def definition_changes(old: Definition, new: Definition) -> list[DefinitionChang
     """Every change, the worst first, and of the same kind in the order of the fields."""
     changes = [
         *_identity(old["spec"], new["spec"]),
+        *_conversion(old, new),
         *_removed_versions(old, new),
         *_changed_versions(old, new),
         *_added_versions(old, new),
@@ -67,6 +68,12 @@ def _identity(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Defini
     for field in ("shortNames", "categories"):
         if gone := set(before.get(field) or ()) - set(after.get(field) or ()):
             yield safe("", field, f"{', '.join(sorted(gone))} not there any more")
+
+
+def _conversion(old: Definition, new: Definition) -> Iterator[DefinitionChange]:
+    """Nobody converts any more: the server then changes the name of the version, and no field."""
+    if _converts(old) and not _converts(new) and len(_versions(new)) > 1:
+        yield breaking("", "conversion", "no webhook converts between versions any more")
 
 
 def _removed_versions(old: Definition, new: Definition) -> Iterator[DefinitionChange]:
@@ -121,19 +128,27 @@ def _subresources(name: str, old: Version, new: Version) -> Iterator[DefinitionC
 
 
 def _added_versions(old: Definition, new: Definition) -> Iterator[DefinitionChange]:
-    """New versions beside the one that objects are stored in: what one has not, the other loses."""
+    """Versions that are new, or stored from now on: what they have not, stored objects lose."""
     before, after = _versions(old), _versions(new)
     stored = next(each for each in before.values() if each["storage"])
-    conversion = (new["spec"].get("conversion") or {}).get("strategy")
-    impact = Impact.CONVERSION if conversion == WEBHOOK else Impact.BREAKING
+    impact = Impact.CONVERSION if _converts(new) else Impact.BREAKING
     for name, version in after.items():
-        if name in before:
+        if name not in before:
+            yield safe(name, "newVersion", f"it is new beside {stored['name']}")
+        elif version["storage"] and not before[name]["storage"]:
+            yield safe(
+                name, "storage", f"objects are stored in it, and no more in {stored['name']}"
+            )
+        else:
             continue
-        yield safe(name, "newVersion", f"it is new beside {stored['name']}")
         path = f"{stored['name']} → {name}"
         for change in schema_changes(path, _schema(stored), _schema(version)):
             if change.impact is Impact.BREAKING:
                 yield replace(change, impact=impact)
+
+
+def _converts(definition: Definition) -> bool:
+    return bool((definition["spec"].get("conversion") or {}).get("strategy") == WEBHOOK)
 
 
 def _versions(definition: Definition) -> dict[str, Version]:

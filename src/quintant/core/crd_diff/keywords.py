@@ -90,7 +90,8 @@ def _multiple_of(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChan
     before, after = old.get("multipleOf"), new.get("multipleOf")
     if before == after:
         return
-    wider = after is None or (before is not None and before % after == 0)
+    # A server takes a definition with 0, too.
+    wider = not after or (before is not None and before % after == 0)
     yield (safe if wider else breaking)(path, "multipleOf", f"{after} instead of {before}")
 
 

@@ -6,12 +6,15 @@ Schemas come from files and may be deep: they are walked without recursion.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+
+import msgspec
 
 from quintant.core.crd_diff.change import DefinitionChange, Schema, breaking, safe
 from quintant.core.crd_diff.keywords import PRESERVE, keyword_changes
 
 ITEMS, VALUES = "items", "additionalProperties"
+ANY: Schema = {PRESERVE: True}
+"""What `additionalProperties: true` says of each value."""
 _Pair = tuple[str, Schema, Schema]
 
 
@@ -31,44 +34,54 @@ def _fields(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     gone = [name for name in before if name not in after]
     added = [name for name in after if name not in before]
     kept = bool(new.get(PRESERVE)) or bool(new.get(VALUES))
+    alike: dict[bytes, list[str]] = {}
+    for name in added if gone else ():
+        alike.setdefault(_typed(after[name]), []).append(name)
     for name in sorted(gone):
         field = f"{path}.{name}"
         if kept:
             yield safe(field, "existingFieldRemoval", "it is kept without being described")
             continue
-        hint = "".join(f"; perhaps it is {twin} now" for twin in _twins(name, old, new, added))
+        twins = alike.get(_typed(before[name]), [])
+        hint = f"; perhaps it is {twins[0]} now" if len(twins) == 1 else ""
         yield breaking(field, "existingFieldRemoval", f"it is dropped from what is stored{hint}")
     for name in sorted(added):
-        yield safe(f"{path}.{name}", "newField", "it is new")
+        if old.get(PRESERVE) and not after[name].get(PRESERVE):
+            message = "what is stored there was never looked at, and may be refused"
+            yield breaking(f"{path}.{name}", "newField", message)
+        else:
+            yield safe(f"{path}.{name}", "newField", "it is new")
 
 
-def _twins(name: str, old: Schema, new: Schema, added: list[str]) -> list[str]:
-    """New fields that are what a field was: it has perhaps another name."""
-    before = _typed(_properties(old)[name])
-    twins = [each for each in added if _typed(_properties(new)[each]) == before]
-    return twins if len(twins) == 1 else []
-
-
-def _typed(schema: Schema) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key != "description"}
+def _typed(schema: Schema) -> bytes:
+    """What two fields have in common of which one is perhaps the other's new name."""
+    told = {key: value for key, value in schema.items() if key != "description"}
+    return msgspec.json.encode(told, order="deterministic")
 
 
 def _map_values(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
     before, after = old.get(VALUES), new.get(VALUES)
     if before and not after and not new.get(PRESERVE):
         yield breaking(path, VALUES, "keys that the schema does not name are dropped")
+    elif after and not before and old.get(PRESERVE) and isinstance(after, dict):
+        message = "what is stored below was never looked at, and may be refused"
+        yield breaking(path, VALUES, message)
     elif after and not before:
         yield safe(path, VALUES, "any key is allowed")
 
 
 def _parts(path: str, old: Schema, new: Schema) -> Iterator[_Pair]:
     before, after = _properties(old), _properties(new)
-    for name in sorted(before.keys() & after.keys()):
-        yield f"{path}.{name}", before[name], after[name]
+    values = new.get(VALUES)
+    for name in sorted(before):
+        # A field that is none any more is a key as any other.
+        other = after.get(name, values)
+        if isinstance(other, dict):
+            yield f"{path}.{name}", before[name], other
     for keyword, suffix in ((ITEMS, "[]"), (VALUES, ".*")):
         part, other = old.get(keyword), new.get(keyword)
-        if isinstance(part, dict) and isinstance(other, dict):
-            yield f"{path}{suffix}", part, other
+        if isinstance(other, dict) and (part is True or isinstance(part, dict)):
+            yield f"{path}{suffix}", ANY if part is True else part, other
 
 
 def _properties(schema: Schema) -> dict[str, Schema]:

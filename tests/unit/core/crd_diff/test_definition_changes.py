@@ -118,3 +118,23 @@ def test_a_definition_that_is_gone_breaks_and_a_new_one_does_not() -> None:
 
     assert [change.impact for change in changes["boxes.demo.dev"]] == [Impact.BREAKING]
     assert [change.impact for change in changes["bags.demo.dev"]] == [Impact.SAFE]
+
+
+def test_whoever_stops_converting_between_versions_breaks_them() -> None:
+    webhook = {"conversion": {"strategy": "Webhook"}}
+    both = (V1, version("v2", size="string"))
+
+    assert found(definition(*both, **webhook), definition(*both)) == [
+        ("", "conversion", Impact.BREAKING)
+    ]
+    assert found(definition(V1, **webhook), definition(V1)) == []
+
+
+def test_what_the_version_that_is_stored_from_now_on_lacks_is_lost() -> None:
+    old = definition(version("v1", stored=True, size="string"), version("v2"))
+    new = definition(version("v1", size="string"), version("v2", stored=True))
+    webhook = definition(*new["spec"]["versions"], conversion={"strategy": "Webhook"})
+
+    lost = "v1 → v2.size", "existingFieldRemoval"
+    assert (*lost, Impact.BREAKING) in found(old, new)
+    assert (*lost, Impact.CONVERSION) in found(old, webhook)

@@ -33,6 +33,7 @@ def rules(*texts: str) -> dict[str, Any]:
         ({"enum": ["a"]}, {}, "enum", SAFE),
         ({"enum": ["a", "b"]}, {"enum": ["a"]}, "enum", BREAKING),
         ({}, {"enum": ["a"]}, "enum", BREAKING),
+        ({"multipleOf": 2}, {"multipleOf": 0}, "multipleOf", SAFE),
         ({"minimum": 2}, {"minimum": 1}, "minimum", SAFE),
         ({"minimum": 2}, {}, "minimum", SAFE),
         ({"minimum": 1}, {"minimum": 2}, "minimum", BREAKING),

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.core.crd_diff.change import DefinitionChange, Impact
+from quintant.core.crd_diff.keywords import PRESERVE
 from quintant.core.crd_diff.schema_changes import schema_changes
 
 TEXT: dict[str, Any] = {"type": "string"}
@@ -42,6 +43,32 @@ def test_a_field_that_is_kept_without_being_described_is_not_lost() -> None:
     loose = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
     assert all(change.impact is Impact.SAFE for change in changes(fields(a=TEXT), loose))
+
+
+LOOSE: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def broken(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    return [each.path for each in changes(old, new) if each.impact is Impact.BREAKING]
+
+
+def test_a_new_field_where_anything_was_kept_may_refuse_what_is_stored() -> None:
+    assert broken(LOOSE, {**LOOSE, "properties": {"a": TEXT}}) == ["v1.a"]
+    assert broken(LOOSE, {**LOOSE, "properties": {"a": {PRESERVE: True}}}) == []
+    assert broken(LOOSE, {**LOOSE, "additionalProperties": TEXT}) == ["v1"]
+
+
+def test_a_field_that_becomes_a_key_as_any_other_is_judged_as_its_values_are() -> None:
+    numbers = {"type": "object", "additionalProperties": {"type": "integer"}}
+
+    assert broken(fields(a=TEXT), numbers) == ["v1.a"]
+    assert broken(fields(a={"type": "integer"}), numbers) == []
+
+
+def test_values_that_were_anything_and_have_a_type_now_break() -> None:
+    anything = {"type": "object", "additionalProperties": True}
+
+    assert "v1.*" in broken(anything, {"type": "object", "additionalProperties": TEXT})
 
 
 def test_items_and_values_of_maps_are_compared() -> None:
