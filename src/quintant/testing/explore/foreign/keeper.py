@@ -14,12 +14,15 @@ import os
 import select
 import signal
 import sys
+import time
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 ABSENT, CANNOT = 127, 126
 """What shells end with when a program is not there, or cannot be run."""
-MOST_ROUNDS = 100
+MOST_ROUNDS = 1000
 """Of killing: who is born while others are killed is met in the next one."""
+ROUND_SECONDS = 0.01
+"""Until the next one, if nobody has died yet."""
 
 
 def main(folder: str, command: list[str]) -> int:
@@ -75,10 +78,10 @@ def _kill_all(child: int) -> None:
         for pid in _children():
             _kill_group(pid)
             _kill(pid)
+        # Never waited for without end: who becomes ours now was not killed in this round.
         try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-            os.waitpid(-1, 0)
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                time.sleep(ROUND_SECONDS)
         except ChildProcessError:
             return
 

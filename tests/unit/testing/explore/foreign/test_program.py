@@ -29,6 +29,12 @@ sleep 600 & setsid sleep 600 & (setsid sh -c 'sleep 600 & sleep 600' &)
 trap '' TERM; echo started; cat "$KUBECONFIG"; wait; sleep 600
 """
 
+CHAIN = """
+if [ $1 -gt 0 ]; then setsid sh "$0" $(($1 - 1)) & else echo up; fi
+exec sleep 600
+"""
+"""Each is the parent of the next, which becomes another's when it is killed."""
+
 
 async def send(life: ProgramLife, call: ApiRequest) -> ApiResponse:
     return ApiResponse(200)
@@ -82,6 +88,21 @@ async def test_nothing_that_a_life_started_is_left_when_it_is_killed() -> None:
     assert life.code is None
     assert psutil.wait_procs(started, timeout=patience.seconds(10))[1] == []
     assert glob.glob(f"{tempfile.gettempdir()}/{PREFIX}{os.getpid()}-*") == []
+
+
+@pytest.mark.realtime
+async def test_who_is_born_into_sessions_of_their_own_while_others_are_killed_is_killed_too(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "chain"
+    script.write_text(CHAIN)
+    life = ProgramLife(0, send)
+    await life.start(ForeignCommand(("sh", str(script), "40")), Sensitive(b""), {})
+    ended = asyncio.ensure_future(life.ended.wait())
+    async with patience.within(60):
+        while "up" not in life.output:
+            await asyncio.wait({ended}, timeout=0.05)
+        await life.end()
 
 
 @pytest.mark.realtime
