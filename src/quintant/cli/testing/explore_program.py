@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from quintant.cli.testing.exploration_bar import ExplorationBar
 
 FAILED, NEVER_CAME = 1, 2
+"""Exit codes; of a replay whose point never came, and of an exploration that judged no run."""
 
 
 class ProgramRequest(Struct, frozen=True):
@@ -39,6 +41,14 @@ class ProgramRequest(Struct, frozen=True):
     jobs: int | None = None
     first: bool = False
 
+    def repeat(self, token: str) -> str:
+        """The command line that makes a run again, as a shell reads it."""
+        given = [word for path in self.crds for word in ("--crds", str(path))]
+        given += ["--sample", str(self.sample)] if self.sample is not None else []
+        given += ["--pace", f"{self.pace:g}"] if self.pace is not None else []
+        command = ["quintant", "explore", "--command", self.program, *given, *self.targets]
+        return shlex.join([*command, "--replay", token])
+
 
 def explore_program(request: ProgramRequest, files: ReportFiles = ReportFiles()) -> None:
     """Explore a program, or make one run of it again; SystemExit with what came of it."""
@@ -53,14 +63,16 @@ def explore_program(request: ProgramRequest, files: ReportFiles = ReportFiles())
     with ExplorationBar() as bar:
 
         def found(failure: ForeignFailure) -> None:
-            bar.say(f"\n{failure}\n  repeat: {_repeat(request, failure.token)}")
+            bar.say(f"\n{failure}\n  repeat: {request.repeat(failure.token)}")
 
         options = _options(request, exploration)
         report = exploration.explore(options, _shown(bar), found)
     click.echo(str(report))
-    files.write([report.findings(_given(request), lambda token: _repeat(request, token))])
+    files.write([report.findings(_given(request), request.repeat)])
     if report.failures:
         raise SystemExit(FAILED)
+    if not report.judged:
+        raise SystemExit(NEVER_CAME)
 
 
 def _replay(exploration: Exploration, token: str, jobs: int) -> None:
@@ -130,10 +142,3 @@ def _modes(request: ProgramRequest) -> tuple[FaultMode, ...]:
 
 def _given(request: ProgramRequest) -> str:
     return request.targets[0] if request.targets else str(request.sample)
-
-
-def _repeat(request: ProgramRequest, token: str) -> str:
-    given = [f"--crds {path}" for path in request.crds]
-    given += [f"--sample {request.sample}"] if request.sample is not None else []
-    words = ["quintant explore", f"--command {request.program!r}", *given, *request.targets]
-    return f"{' '.join(words)} --replay {token!r}"

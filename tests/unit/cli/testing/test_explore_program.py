@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 from click.testing import CliRunner, Result
 
 from quintant.cli import main
+from quintant.cli.testing.explore_program import ProgramRequest
 
 
 def explore(*words: str) -> Result:
@@ -61,3 +63,12 @@ def test_a_replay_writes_no_report(tmp_path: Path) -> None:
     done = explore("scenario.py", "--replay", "lost@w0", "--html", str(tmp_path / "a.html"))
     assert done.exit_code == 1
     assert "a replay is one run" in done.output
+
+
+def test_the_command_that_repeats_a_run_says_the_same_to_a_shell() -> None:
+    program = "sh -c 'echo \"$HOME\"'"
+    request = ProgramRequest(program, crds=(Path("a b"),), sample=Path("c.yaml"), pace=5.0)
+    assert shlex.split(request.repeat("lost@create:pods:default/a-<1>#1")) == [
+        *("quintant", "explore", "--command", program, "--crds", "a b", "--sample", "c.yaml"),
+        *("--pace", "5", "--replay", "lost@create:pods:default/a-<1>#1"),
+    ]

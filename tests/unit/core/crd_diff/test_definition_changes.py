@@ -121,13 +121,13 @@ def test_a_definition_that_is_gone_breaks_and_a_new_one_does_not() -> None:
 
 
 def test_whoever_stops_converting_between_versions_breaks_them() -> None:
-    webhook = {"conversion": {"strategy": "Webhook"}}
+    webhook = {"strategy": "Webhook"}
     both = (V1, version("v2", size="string"))
 
-    assert found(definition(*both, **webhook), definition(*both)) == [
+    assert found(definition(*both, conversion=webhook), definition(*both)) == [
         ("", "conversion", Impact.BREAKING)
     ]
-    assert found(definition(V1, **webhook), definition(V1)) == []
+    assert found(definition(V1, conversion=webhook), definition(V1)) == []
 
 
 def test_what_the_version_that_is_stored_from_now_on_lacks_is_lost() -> None:

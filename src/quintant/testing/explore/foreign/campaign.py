@@ -119,7 +119,10 @@ class ForeignCampaign:
             record.trace.points = [_renamed(each, record.names) for each in record.trace.points]
             ignored = self._setup.scenario.ignore
             record.states = [comparable(each, record.names, ignored) for each in record.raw]
-        differing = self_differences([each.states for each in records])
+        hidden = [record.hidden for record in records]
+        differing = [
+            each.shown_by(hidden) for each in self_differences([it.states for it in records])
+        ]
         paths = [each.path for each in differing]
         for record in records:
             record.states = [masked(each, paths) for each in record.states]
@@ -201,7 +204,8 @@ class ForeignCampaign:
         breach = first_breach(expected, record)
         if breach is None:
             return None
-        return ForeignFailure(str(record.token), breach.why, failure_story(record, breach))
+        why, story = map(record.hidden, (breach.why, failure_story(record, breach)))
+        return ForeignFailure(str(record.token), why, story)
 
     def _is_late(self) -> bool:
         return self._options.budget is not None and self._seconds() > self._options.budget
@@ -231,7 +235,7 @@ def _renamed(point: Point, names: GeneratedNames) -> Point:
 
 
 def _fails_by_itself(setup: ForeignSetup, record: ForeignRecord) -> ConfigError:
-    why = record.stopped.partition(": ")[2] or "; ".join(record.violations)
+    why = record.hidden(record.stopped.partition(": ")[2]) or "; ".join(record.violations)
     if record.stopped.startswith("NeverQuiet"):
         return ConfigError(
             f"{setup.scenario.title} never gets quiet without any fault",

@@ -27,22 +27,23 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def _children(pid: int) -> list[int]:
-    try:
-        text = (_PROC / str(pid) / "task" / str(pid) / "children").read_text()
-    except OSError:
-        return []
-    return [int(each) for each in text.split()]
+    # Each thread has those that it has started itself; Go starts processes from any of its own.
+    return [int(each) for text in _of_threads(pid, "children") for each in text.split()]
 
 
 def _states(pid: int) -> Iterator[str]:
+    # The name of the program, in parentheses, may hold anything.
+    return (text.rpartition(")")[2].split()[0] for text in _of_threads(pid, "stat"))
+
+
+def _of_threads(pid: int, name: str) -> Iterator[str]:
+    """What a file says of each thread of a process; nothing of one that has gone."""
     try:
         tasks = list((_PROC / str(pid) / "task").iterdir())
     except OSError:
         return
     for task in tasks:
         try:
-            text = (task / "stat").read_text()
+            yield (task / name).read_text()
         except OSError:
             continue
-        # The name of the program, in parentheses, may hold anything.
-        yield text.rpartition(")")[2].split()[0]

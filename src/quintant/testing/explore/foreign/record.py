@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -51,6 +51,8 @@ class ForeignRecord(RunRecord):
     names: GeneratedNames = field(default_factory=GeneratedNames)
     raw: list[Normalised] = field(default_factory=list)
     """The worlds before generated names are numbered."""
+    hidden: Callable[[str], str] = str
+    """Of a text, what is left without what Secrets of the run held."""
     elects: bool = False
     is_kopf: bool = False
     calm: float = 0.0

@@ -89,6 +89,11 @@ class ForeignReport:
         return self.calm > 0
 
     @property
+    def judged(self) -> int:
+        """How many runs were compared with those without faults."""
+        return self.runs - len(self.never_came) - len(self.not_made)
+
+    @property
     def undisturbed(self) -> str:
         """What is known before the first fault."""
         return "\n".join(
@@ -149,6 +154,7 @@ class ForeignReport:
                 *_listed("the point never came", self.never_came),
                 *_listed("could not be made", self.not_made),
                 self.summary,
+                *(() if self.judged else ("error: no run was judged, so nothing is known",)),
             ]
         )
 

@@ -22,7 +22,7 @@ from quintant.core.errors import ConfigError, leaf_errors
 from quintant.testing.explore.foreign.exec_answers import FAILED, ExecAnswers
 from quintant.testing.explore.foreign.gateway import WRITER, Gateway
 from quintant.testing.explore.foreign.generated_names import GeneratedNames
-from quintant.testing.explore.foreign.leaks import leaked_secrets, panic_in
+from quintant.testing.explore.foreign.leaks import SECRETS, SecretValues, panic_in
 from quintant.testing.explore.foreign.paced_loop import PacedClock
 from quintant.testing.explore.foreign.points import NamedPoints
 from quintant.testing.explore.foreign.quiet import ForeignQuiet
@@ -133,6 +133,8 @@ class _ForeignRun:
         else:
             self._quiet.polls = recording.polls
         self._written: set[str] = set()
+        given = (each for manifests in setup.scenario.manifests for each in manifests)
+        self._secrets = SecretValues(self._base, given)
         self._user = ScenarioUser(server, transport)
         somebody = SomebodyElse(server, transport, self._base, self._is_concerned)
         self._injector.attach(server, somebody, self._supervisor.crash)
@@ -164,11 +166,9 @@ class _ForeignRun:
         record.elects = self._supervisor.elections
         record.is_kopf = self._is_kopf
         output = self._supervisor.output()
-        record.violations = [
-            *injector.deletions.violations,
-            *panic_in(output),
-            *leaked_secrets(self._view, self._base, output),
-        ]
+        found = [*injector.deletions.violations, *map(self._secrets.hidden, panic_in(output))]
+        record.violations = [*found, *self._secrets.leaked(self._view, output)]
+        record.hidden = self._secrets.hidden
 
     @property
     def _is_kopf(self) -> bool:
@@ -300,6 +300,8 @@ class _ForeignRun:
         if change.prev is None and change.cur is not None and table.name not in _BESIDE:
             meta = metadata(change.cur)
             self._record.names.note(table.name, meta.namespace, meta.name, meta.generate_name)
+        if table.name == SECRETS and change.cur is not None:
+            self._secrets.note(change.key, change.cur)
         if table.name in _BESIDE:
             return
         if WRITER.get() is not None:

@@ -43,6 +43,11 @@ class SelfDifference(Struct, frozen=True):
     path: Path
     values: tuple[str, ...]
 
+    def shown_by(self, hidden: Sequence[Callable[[str], str]]) -> SelfDifference:
+        """The same for people; `hidden` has for each run what takes its secrets out."""
+        values = tuple(each(value) for each, value in zip(hidden, self.values, strict=True))
+        return SelfDifference(self.path, values)
+
     def __str__(self) -> str:
         path = ".".join(self.path)
         if path.startswith(SECRETS):

@@ -27,6 +27,8 @@ from quintant.testing.explore.injection.somebody_else import SCRIPT
 from quintant.wire.foreign import MalformedInput, decode_json
 
 APPLY = "application/apply-patch+yaml"
+SECRET = "Secret"
+"""The kind of which nothing is told but the name."""
 _FIRST = ("CustomResourceDefinition", "Namespace")
 
 
@@ -133,6 +135,8 @@ def _words(step: Mapping[str, object]) -> Iterator[str]:
                 yield f"{kind} {name}"
             case {"kind": str(kind), "name": str(name), **rest}:
                 yield f"{kind} {rest.get('namespace', 'default')}/{name}"
+                if kind == SECRET:
+                    continue
                 if detail := rest.get("merge", rest.get("replicas")):
                     yield msgspec.json.encode(detail).decode()
             case _:

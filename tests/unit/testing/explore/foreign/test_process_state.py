@@ -41,3 +41,25 @@ async def test_who_computes_is_runnable() -> None:
 
 async def test_who_sleeps_is_not() -> None:
     await looked("sleep 600", False)
+
+
+THREADED = """
+import subprocess, threading
+def start():
+    with subprocess.Popen(["sleep", "600"]) as started:
+        print(started.pid, flush=True)
+threading.Thread(target=start).start()
+"""
+
+
+async def test_what_a_thread_of_a_process_has_started_is_seen() -> None:
+    program = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-S", "-c", THREADED), stdout=asyncio.subprocess.PIPE
+    )
+    assert program.stdout is not None
+    started = int(await program.stdout.readline())
+    try:
+        assert started in set(descendants(program.pid))
+    finally:
+        os.kill(started, signal.SIGKILL)
+        await program.wait()

@@ -44,6 +44,14 @@ def test_what_a_program_did_at_times_and_what_was_not_made_is_kept_apart() -> No
     )
 
 
+def test_an_exploration_in_which_no_run_was_judged_says_so() -> None:
+    report = ForeignReport("sample.yaml", planned=2, runs=2, never_came=["lost@create:pods:a/b#1"])
+    assert "no run was judged" not in str(report)
+    report.not_made.append("409@create:pods:a/b#1: the disk is full")
+    assert "no run was judged" in str(report)
+    assert "no run was judged" in str(ForeignReport("sample.yaml"))
+
+
 def test_the_modes_of_a_run_are_read_from_its_token() -> None:
     assert FailingRun("lost@c0+stale@e7~seed=12", "", ()).modes == ("lost", "stale")
     assert FailingRun("undisturbed", "", ()).modes == ()
