@@ -55,8 +55,8 @@ def _fields(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
 
 def _typed(schema: Schema) -> bytes:
     """What two fields have in common of which one is perhaps the other's new name."""
-    told = {key: value for key, value in schema.items() if key != "description"}
-    return msgspec.json.encode(told, order="deterministic")
+    plain = {key: value for key, value in schema.items() if key != "description"}
+    return msgspec.json.encode(plain, order="deterministic")
 
 
 def _map_values(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:
