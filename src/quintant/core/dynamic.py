@@ -92,7 +92,8 @@ def _made(
     fields: tuple[str, ...],
 ) -> type[Unstructured]:
     for name in fields:
-        if name in _TAKEN or not (name.isidentifier() and name.isascii()) or "_" in name:
+        word = name.isidentifier() and name.isascii() and "_" not in name
+        if name in _TAKEN or not word or hasattr(Unstructured, name):
             raise ConfigError(
                 f"a dynamic {kind} cannot have the field {name!r}",
                 because="a top-level field is one word, and is none that every object has",

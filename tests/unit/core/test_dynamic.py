@@ -215,7 +215,7 @@ async def test_no_word_leads_elsewhere(word: str) -> None:
     assert server.idle()
 
 
-@pytest.mark.parametrize("field", ["metadata", "kind", "a-b", "a_b", "", "1a", "é"])
+@pytest.mark.parametrize("field", ["metadata", "at", "key", "kind", "a-b", "a_b", "", "1a", "é"])
 def test_a_field_that_no_kind_has_is_refused(field: str) -> None:
     with pytest.raises(ConfigError, match=r"(?s)because: .*try: "):
         dynamic("demo.dev/v1", "Odd", fields=[field])

@@ -120,7 +120,8 @@ class Child:
             self._pass_on(rest + b"\n")
 
     def _pass_on(self, lines: bytes) -> None:
-        self._relay(lines)
+        with suppress(OSError):  # nobody takes our log; who stopped reading would stop the child
+            self._relay(lines)
         for line in lines.splitlines()[-KEPT_LINES:]:
             self.last_lines.append(line[:CUT_LINE].decode("utf-8", "replace"))
 

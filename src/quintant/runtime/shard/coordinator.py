@@ -312,12 +312,11 @@ class Coordinator:
         )
         view = self._observer.view(observed, me, self._member)
         draining = self.owned.within((RangeState.DRAINING, RangeState.RELEASING))
-        order = sorted(self.owned.within((RangeState.HELD,)), key=self.owned.weight)
         return replace(
             view,
             free_since=self._observer.free_since,
             draining=frozenset(draining),
-            order=order,
+            order=self.owned.by_weight(),
         )
 
     def _wanted(self, shards: ShardMap, planned: Plan, version: int) -> ShardMap:

@@ -18,6 +18,7 @@ from quintant.core.object import ObjectMeta
 from quintant.runtime.leader.lease import ObservedLease
 from quintant.runtime.shard.member import MANAGER
 from quintant.runtime.shard.shard_map import ShardMap, UnreadableMap, decode_map, encode_map
+from quintant.wire.digits import parse_digits
 
 HOLDER = "shards"
 GROUP_SECONDS = 60
@@ -111,7 +112,7 @@ def group_spec(now: datetime) -> LeaseSpec:
 
 def version_of(lease: Lease) -> int:
     """The version of a Lease as an epoch; UnreadableMap if the server does not count."""
-    text = lease.metadata.resource_version
-    if not text.isdecimal() or int(text) <= 0:
+    version = parse_digits(lease.metadata.resource_version)
+    if not version:
         raise UnreadableMap("its resourceVersion is no number, so there are no epochs")
-    return int(text)
+    return version

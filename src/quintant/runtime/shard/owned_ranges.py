@@ -150,24 +150,31 @@ class OwnedRanges:
         keys = [f"{key.controller} {request}" for key, request in self._work.get(number, ())]
         return sorted({*keys, *(f"call of {name} {key}" for name, key in self._calls_of(number))})
 
-    def weight(self, number: int) -> tuple[int, int]:
-        """How much a range has under way: those with little are best given."""
-        return sum(1 for _ in self._calls_of(number)), len(self._work.get(number, ()))
+    def by_weight(self) -> list[int]:
+        """The ranges at work; those that have little under way, and are best given, first."""
+        calls = self._count_calls()
+        work = {number: len(under_way) for number, under_way in self._work.items()}
+        held = self.within((RangeState.HELD,))
+        return sorted(held, key=lambda number: (calls[number], work.get(number, 0)))
 
-    def is_busy(self, number: int) -> bool:
-        """Whether a key of a range is worked on, or a call of it is under way."""
-        return number in self._work or any(True for _ in self._calls_of(number))
+    def drained(self, numbers: Iterable[int]) -> set[int]:
+        """Those of these ranges of which nothing is under way, here or at the server."""
+        calls, now = self._count_calls(), monotonic()
+        return {
+            number
+            for number in numbers
+            if not (number in self._work or calls[number] or self._sent[number])
+            and now >= self._unanswered.get(number, 0.0)
+        }
 
     def is_drained(self, number: int) -> bool:
-        """Whether nothing of a range is under way, here or at the server."""
-        quiet = not self.is_busy(number) and not self._sent[number]
-        return quiet and monotonic() >= self._unanswered.get(number, 0.0)
+        """Whether nothing of one range is under way."""
+        return bool(self.drained((number,)))
 
     def unsettled(self) -> list[int]:
         """Ranges, whoever's they are, of which something is under way."""
-        known = {*self._work, *self._sent, *self._unanswered}
-        known |= {self.range_of(name, key) for name, key in self.calls()}
-        return sorted(number for number in known if not self.is_drained(number))
+        known = {*self._work, *self._sent, *self._unanswered, *self._count_calls()}
+        return sorted(known - self.drained(known))
 
     def sending(self, number: int) -> None:
         """Note that a write of a range is about to leave."""
@@ -223,6 +230,10 @@ class OwnedRanges:
         if controller.key is None:
             return LEADER
         return range_of(controller.key(request), self.ranges)
+
+    def _count_calls(self) -> Counter[int]:
+        # All at once: there may be thousands, and each is hashed.
+        return Counter(self.range_of(name, key) for name, key in self.calls())
 
     def _calls_of(self, number: int) -> Iterator[tuple[str, Request]]:
         calls = self.calls()

@@ -99,8 +99,10 @@ class RangeMoves:
     def drain(self) -> None:
         """Let those go that have nothing under way, and end what had its grace."""
         now = monotonic()
-        for number in self._owned.within((RangeState.DRAINING,)):
-            if self._owned.is_drained(number):
+        draining = list(self._owned.within((RangeState.DRAINING,)))
+        drained = self._owned.drained(draining)
+        for number in draining:
+            if number in drained:
                 self._owned.step(number, RangeEvent.DRAINED)
             elif now - self._given.get(number, now) > self._grace:
                 self._insist(number)

@@ -22,6 +22,9 @@ from quintant.core.enums import fast_members
 class RangeState(Enum):
     """Where a range is at this member."""
 
+    # Asked for with every key and every write; Enum's own is a function of Python.
+    __hash__ = object.__hash__
+
     FOREIGN = auto()
     """Free, or another member's."""
     TAKING = auto()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter as Count
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
@@ -150,7 +151,36 @@ async def test_a_range_with_a_long_call_is_not_drained() -> None:
 
     assert not owned.is_drained(NUMBER)
     assert owned.under_way(NUMBER) == ["call of ship sea/a"]
-    assert owned.weight(NUMBER) == (1, 0)
+
+
+async def test_ranges_with_little_under_way_are_given_first() -> None:
+    owned = holding(NUMBER, 0, 1)
+    begun(owned)
+    assert owned.by_weight() == [0, 1, NUMBER]
+    owned.calls = lambda: [("harbour", A)]
+    owned.step(LEADER, RangeEvent.TAKEN, 7)
+    owned.step(LEADER, RangeEvent.FILLED)
+
+    assert owned.by_weight() == [0, 1, NUMBER, LEADER]
+
+
+async def test_however_many_ranges_there_are_a_call_is_not_hashed_for_each() -> None:
+    hashed = Count[Request]()
+
+    def noted(request: Request) -> Request:
+        hashed[request] += 1
+        return request
+
+    owned = OwnedRanges(128, [ShardedController("ship", noted)])
+    owned.calls = lambda: [("ship", Request(f"s{number}", "sea")) for number in range(100)]
+    for number in range(128):
+        owned.step(number, RangeEvent.TAKEN, 7)
+        owned.step(number, RangeEvent.FILLED)
+    owned.by_weight()
+    owned.drained(range(128))
+    owned.unsettled()
+
+    assert max(hashed.values()) <= 4
 
 
 async def test_what_is_lost_is_ended() -> None:
