@@ -79,15 +79,14 @@ class Retries:
     ) -> T:
         try:
             answer = ask()
+            if fits(answer):
+                return answer
+            text = one_line(str(answer))
         except Exception:
             # The worker loop owns recovery: what a user's object raises must not end it.
             log.exception(f"a {what} failed", controller=self._controller)
             return otherwise
-        if fits(answer):
-            return answer
-        log.error(
-            f"a {what} made no sense", controller=self._controller, answer=one_line(str(answer))
-        )
+        log.error(f"a {what} made no sense", controller=self._controller, answer=text)
         return otherwise
 
 
