@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from msgspec import Struct
+
 from quintant.cluster.apiserver.aggregator.api_service import (
     GROUP,
     PLURAL,
@@ -18,6 +20,7 @@ from quintant.cluster.apiserver.aggregator.front_proxy import (
 )
 from quintant.cluster.apiserver.handlers.delete import Deletes
 from quintant.cluster.apiserver.handlers.write import Writes
+from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -28,6 +31,10 @@ from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.core.clock import Clock, timestamp
 
 RBAC = "rbac.authorization.k8s.io"
+
+
+class _Reported(Struct, frozen=True):
+    status: JsonObject = {}
 
 
 class Registrar:
@@ -74,10 +81,11 @@ class Registrar:
 
     def mark(self, name: str, condition: StatusCondition) -> None:
         """Say of an APIService whether its server answers, unless it says so already."""
-        target = self._api_service(name, "status")
-        now = timestamp(self._clock.now())
-        if self._exists(target):
-            self._writes.update_by_server(target, partial(_marked, condition, now), SERVER)
+        entry = self._store.table(TABLE).entries.get(name)
+        if entry is None or condition.is_exactly_set(stored_json.read(entry, _Reported).status):
+            return
+        target, now = self._api_service(name, "status"), timestamp(self._clock.now())
+        self._writes.update_by_server(target, partial(_marked, condition, now), SERVER)
 
     def _exists(self, target: ObjectRef) -> bool:
         return target.key in self._store.table(target.kind.table).entries
@@ -99,7 +107,4 @@ def _replaced(wanted: JsonObject, live: JsonObject) -> JsonObject:
 
 
 def _marked(condition: StatusCondition, now: str, live: JsonObject) -> JsonObject:
-    status = live.get("status") or {}
-    if condition.is_exactly_set(status):
-        return live
-    return {**live, "status": condition.set(status, now)}
+    return {**live, "status": condition.set(live.get("status") or {}, now)}

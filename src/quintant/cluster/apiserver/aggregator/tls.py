@@ -57,7 +57,7 @@ class RemoteTransport:
         except UntrustedCertificate as error:
             why = f"tls: failed to verify certificate: x509: {error}"
             raise DialFailed(why) from None
-        except socket.gaierror:
+        except (socket.gaierror, UnicodeError):  # the latter of a label too long for any name
             raise DialFailed(f"dial tcp: lookup {address.host}: no such host") from None
         except OSError as error:
             if writer is not None:

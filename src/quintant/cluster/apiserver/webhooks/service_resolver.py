@@ -72,7 +72,9 @@ def _endpoint(store: RevisionStore, service: WebhookService, port: str) -> BindA
 
 
 def _paired(addresses: Any, ports: Any, name: str) -> BindAddress | None:
-    numbers = [each["port"] for each in ports or () if (each.get("name") or "") == name]
+    named = [each for each in ports or () if (each.get("name") or "") == name]
+    # A slice may leave the number open: that is no place to connect to.
+    numbers = [each["port"] for each in named if each.get("port")]
     return BindAddress(addresses[0], numbers[0]) if addresses and numbers else None
 
 

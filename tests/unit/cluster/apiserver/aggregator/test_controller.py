@@ -27,6 +27,7 @@ from unit.cluster.apiserver.aggregator.extension_server import (
     HATS,
     NAME,
     ROOT,
+    SERVICES,
     ExtensionServer,
     api_service,
     available,
@@ -40,6 +41,9 @@ pytestmark = pytest.mark.realtime
 WITHIN = 30.0
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 HAT_PATH = f"{ROOT}/namespaces/default/hats"
+SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+NO_NAME = f"{'a' * 64}.test"
+"""Longer than a label may be that is looked up, and a name for Kubernetes all the same."""
 CONFIG = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 
 
@@ -241,6 +245,46 @@ async def test_what_stands_between_is_named(
     await api.create(API_SERVICES, api_service())
     assert (await available(api, reason))["status"] == "False"
     assert (await api.send("GET", HAT_PATH)).status == 503
+
+
+@pytest.mark.parametrize(
+    ("service", "endpoint_slice", "reason"),
+    [
+        ({"type": "ExternalName", "externalName": NO_NAME}, None, "FailedDiscoveryCheck"),
+        (
+            {"ports": [{"port": 443}]},
+            {
+                "addressType": "FQDN",
+                "endpoints": [{"addresses": [NO_NAME]}],
+                "ports": [{"port": 1}],
+            },
+            "FailedDiscoveryCheck",
+        ),
+        (
+            {"ports": [{"port": 443}]},
+            {
+                "addressType": "IPv4",
+                "endpoints": [{"addresses": ["127.0.0.1"]}],
+                "ports": [{"name": ""}],
+            },
+            "MissingEndpoints",
+        ),
+    ],
+    ids=["external name", "host name", "no number"],
+)
+async def test_endpoints_that_nobody_could_connect_to_harm_their_own_group_alone(
+    api: Api, service: JsonObject, endpoint_slice: JsonObject | None, reason: str
+) -> None:
+    await api.create(SERVICES, {"metadata": {"name": "tailor"}, "spec": service})
+    if endpoint_slice is not None:
+        labels = {"kubernetes.io/service-name": "tailor"}
+        metadata = {"name": "tailor", "labels": labels}
+        await api.create(SLICES, {"metadata": metadata, **endpoint_slice})
+    await api.create(API_SERVICES, api_service(insecureSkipTLSVerify=True))
+    assert (await available(api, reason))["status"] == "False"
+    await api.create(CRDS, foo_definition())
+    async with api.watch(API_SERVICES, fieldSelector="metadata.name=v1.example.com") as events:
+        assert await events.told(WITHIN) == ("ADDED", "v1.example.com")
 
 
 @pytest.mark.parametrize(
