@@ -189,8 +189,8 @@ def _rewritten(page: bytes, encoding: str, links: LinkRewriter) -> bytes:
         plain = reader.decompress(page, PAGE_BYTES)
     except zlib.error:
         return page
-    if not reader.eof or reader.unconsumed_tail:
-        return page
+    if not reader.eof or reader.unconsumed_tail or reader.unused_data:
+        return page  # too large, cut, or of several members
     writer = zlib.compressobj(wbits=_WBITS[encoding])
     return writer.compress(rewrite_html(plain, links.rewrite)) + writer.flush()
 

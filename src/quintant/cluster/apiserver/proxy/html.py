@@ -104,9 +104,9 @@ def _tag(tag: re.Match[str], rewrite: Rewrite) -> str:
 
 
 def _value(value: str, rewrite: Rewrite) -> str:
-    plain = unescape(value[1:-1] if value[0] in _QUOTES else value)
     try:
+        plain = unescape(value[1:-1] if value[0] in _QUOTES else value)
         link = rewrite(plain)
-    except ValueError:
+    except ValueError:  # of `unescape` as well: a character's number with too many digits
         return value
     return value if link == plain else f'"{escape(link)}"'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator
 
 import msgspec
@@ -93,6 +94,16 @@ async def test_links_and_redirects_of_a_page_lead_through_the_proxy(cluster: Pro
     cluster.backend.answer = b"HTTP/1.1 302 F\r\nLocation: /in?x=1\r\nContent-Length: 0\r\n\r\n"
     code, fields, _ = split(await cluster.ask(f"{root('web')}/out"))
     assert (code, fields["location"]) == (302, f"{root('web')}/in?x=1")
+
+
+async def test_a_page_in_several_members_of_gzip_is_passed_on_whole(cluster: Proxied) -> None:
+    await cluster.pod()
+    page = gzip.compress(b'<a href="/login">in</a>') + gzip.compress(b"<p>and more</p>")
+    cluster.backend.answer = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n"
+        b"Content-Length: %d\r\n\r\n%b" % (len(page), page)
+    )
+    assert split(await cluster.ask(f"{root('web')}/"))[2] == page
 
 
 async def test_a_response_that_breaks_off_is_not_taken_for_a_whole_one(cluster: Proxied) -> None:
