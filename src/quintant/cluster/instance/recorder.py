@@ -30,7 +30,6 @@ from quintant.cluster.instance.recording_file import MOST_BYTES, RecordingFile, 
 from quintant.core.clock import Clock, timestamp
 from quintant.core.errors import (
     Forbidden,
-    NotFound,
     QuintantError,
     TransportError,
     leaf_errors,
@@ -182,11 +181,12 @@ class Recorder:
         while True:
             try:
                 reply = await self._rest.send(ApiRequest("GET", resource.path(), query))
-            except (Forbidden, NotFound):
+            except Forbidden:
                 self.refused.add(resource)
                 return
             page = msgspec.json.decode(reply.body, type=_Page)
             version = page.metadata.version
+            reached = int(version)  # ValueError, before anything is told: there is no going on
             for obj in page.items or ():
                 whole = {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
                 key, revision = self._tell(resource, whole)
@@ -195,7 +195,7 @@ class Recorder:
                 break
             query = {**query, "continue": page.metadata.token}
         for key in self._known.get(resource, {}).keys() - found.keys():
-            self._tell_gone(resource, key, int(version))
+            self._tell_gone(resource, key, reached)
         self._versions[resource] = version
 
     async def _follow(self, resource: Resource) -> None:

@@ -25,6 +25,9 @@ LINE_BYTES = 32 * 1024 * 1024
 """Of a line: ten times what a server stores of an object."""
 REPLACED = b64encode(b"not recorded").decode()
 """What stands for each value of a Secret."""
+_UNREADABLE = (
+    msgspec.MsgspecError, UnicodeError, RecursionError, KeyError, AttributeError, TypeError,
+)  # fmt: skip
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -111,10 +114,12 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[RecordedChange | Complete]:
     """The lines behind the first; one that is cut off ends them."""
     for number, line in enumerate(lines, 2):
         if not line.endswith(b"\n"):
+            if len(line) >= LINE_BYTES:
+                raise DamagedRecording(f"line {number} has more than {LINE_BYTES} bytes")
             return
         try:
             found = _read_line(line)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError, KeyError, AttributeError):
+        except _UNREADABLE:
             raise DamagedRecording(f"line {number} cannot be read") from None
         yield found
 
@@ -123,7 +128,7 @@ def _read_line(line: bytes) -> RecordedChange | Complete:
     if line.startswith(b'{"complete"'):
         return msgspec.json.decode(line, type=Complete)
     change = msgspec.json.decode(line, type=RecordedChange)
-    assert change.key, "an object has a name"
+    hash(change.key)  # TypeError for a name that is none
     return change
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from quintant.cluster.instance.recording import encode_line
+from quintant.cluster.instance.recording import LINE_BYTES, encode_line
 from quintant.core.errors import ConfigError
 
 MOST_BYTES = 1024**3
@@ -19,7 +19,7 @@ MOST_BYTES = 1024**3
 
 
 class RecordingFull(ConfigError):
-    """A recording is as large as it may be."""
+    """A recording is as large as it may be, or as can be."""
 
 
 class RecordingFile:
@@ -36,15 +36,31 @@ class RecordingFile:
         self._path, self._most, self.size = path, most, 0
 
     def write(self, line: Struct) -> None:
-        """Write a line; RecordingFull if there is no room for it."""
+        """Write a line; RecordingFull if there is no room for it, ValueError for too long a one."""
         data = encode_line(line)
+        if len(data) > LINE_BYTES:
+            raise ValueError("an object is larger than any that a server stores")
         if self.size + len(data) > self._most:
             raise RecordingFull(
                 f"the recording {self._path} is full",
                 because=f"it may have {self._most} bytes",
                 hint="record to another file, or with a larger --max-size",
             )
-        self.size += os.write(self._file, data)
+        try:
+            written = os.write(self._file, data)
+        except OSError as error:
+            raise self._no_room(os.strerror(error.errno or 0)) from error
+        self.size += written
+        if written < len(data):
+            # Nothing may follow: half a line is good as the last one alone.
+            raise self._no_room("only a part of the last line could be written")
+
+    def _no_room(self, because: str) -> RecordingFull:
+        return RecordingFull(
+            f"the recording {self._path} ends here",
+            because=because,
+            hint="free space, and record to another file",
+        )
 
     def close(self) -> None:
         """Write no more."""

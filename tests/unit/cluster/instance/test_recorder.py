@@ -14,15 +14,28 @@ from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, InProc
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.instance.recorder import record
+from quintant.cluster.instance.recording import LINE_BYTES, encode_line, recorded_change
 from quintant.cluster.instance.recording_file import RecordingFull
 from quintant.cluster.instance.replay import load_recording
 from quintant.core.clock import LoopClock
 from quintant.core.errors import ConfigError, TransportError
+from quintant.core.resource import Resource
 from unit.cluster.api import CMS, CRDS, FOOS, Api, api, config_map, foo, foo_definition
 
 SECRETS = "/api/v1/namespaces/default/secrets"
 AUTOSCALERS = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+HEADER = b'{"recording": 1, "kubernetes": "", "created": ""}\n'
+COMPLETE = b'{"complete": 1}\n'
+
+
+def line_of(name: object = "a") -> bytes:
+    """The line of a ConfigMap."""
+    metadata = {"name": name, "namespace": "default"}
+    resource = Resource("", "v1", "ConfigMap", "configmaps")
+    return encode_line(recorded_change(resource, {"metadata": metadata}, "", rv=2))
 
 
 def replayed(path: Path, until: int | None = None) -> Api:
@@ -140,8 +153,10 @@ async def test_a_line_is_in_the_file_as_soon_as_it_is_told(tmp_path: Path) -> No
         (b'{"recording": 9, "kubernetes": "", "created": ""}\n', "its format is 9, and this"),
         (b'{"recording": 1, "kubernetes": "", "created": ""}\nnot\n', "line 2 cannot be read"),
         (b'{"recording": 1, "kubernetes": "", "created": ""}\n', "it ends before all was told"),
+        (HEADER + line_of(name={}), "line 2 cannot be read"),
+        (HEADER + COMPLETE + line_of(name="x" * LINE_BYTES) + line_of(), "line 3 has more than"),
     ],
-    ids=["empty", "another", "deep", "newer", "damaged", "short"],
+    ids=["empty", "another", "deep", "newer", "damaged", "short", "nameless", "huge"],
 )
 def test_what_is_no_recording_is_refused(tmp_path: Path, lines: bytes, because: str) -> None:
     path = tmp_path / "file"
@@ -242,6 +257,40 @@ class Cut(InProcessTransport):
             raise TransportError("the connection is cut")
         async with super().stream(call) as stream:
             yield stream
+
+
+class Late(InProcessTransport):
+    """A server that names a kind before it answers for it, as that of a new definition may."""
+
+    answer: ApiResponse | None = None
+
+    async def request(self, call: ApiRequest) -> ApiResponse:
+        if self.answer is not None and call.path.endswith("/configmaps"):
+            return self.answer
+        return await super().request(call)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ApiResponse(404, b'{"kind": "Status", "reason": "NotFound"}'),
+        ApiResponse(200, b'{"metadata": {"resourceVersion": ""}, "items": []}'),
+    ],
+    ids=["not found", "without a revision"],
+)
+async def test_a_kind_that_cannot_be_followed_at_first_is_recorded_as_soon_as_it_can(
+    tmp_path: Path, answer: ApiResponse
+) -> None:
+    client, path = api(), tmp_path / "file"
+    await client.create(SECRETS, {"metadata": {"name": "s"}})
+    await client.create(CMS, config_map("a"))
+    Late.answer = answer
+    async with record(Late(client.server), path, LoopClock()):
+        await asyncio.sleep(60)
+        assert await replayed(path).names(SECRETS) == ["s"]
+        Late.answer = None
+        await asyncio.sleep(60)
+        assert await replayed(path).names(CMS) == ["a"]
 
 
 async def test_what_history_has_forgotten_after_an_outage_is_listed_again(tmp_path: Path) -> None:
