@@ -82,13 +82,17 @@ class Preview(Struct, frozen=True):
         return changes | conditions | ({"finding"} if self.findings or self.refused else set())
 
     def beside(self, baseline: Preview) -> Preview:
-        """What is otherwise than in the preview of another version."""
+        """What is otherwise than in the preview of another version.
+
+        What could not be judged of either was not compared, so all of that stays.
+        """
+        others = [each for each in baseline.findings if each not in self.findings]
         return replace(
             self,
             changes=differing(baseline.changes, self.changes),
             events=sorted(set(self.events) - set(baseline.events)),
             refused=[each for each in self.refused if each not in baseline.refused],
-            findings=[each for each in self.findings if each not in baseline.findings],
+            findings=[*self.findings, *(f"of the baseline: {each}" for each in others)],
         )
 
 

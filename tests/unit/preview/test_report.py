@@ -49,3 +49,11 @@ def test_programs_read_all_of_it() -> None:
 
 def test_nothing_is_said_in_one_line() -> None:
     assert list(as_text(Preview([], [], [], [], 0))) == ["nothing changes; 0 events, 0 findings"]
+
+
+def test_what_could_not_be_judged_of_either_version_is_told_beside_a_baseline() -> None:
+    both, of_one = "pods cannot be read: 403", "secrets cannot be read: 403"
+    new, old = Preview([], [], [], [both], 0), Preview([], [], [], [both, of_one], 0)
+    beside = new.beside(old)
+    assert beside.findings == [both, f"of the baseline: {of_one}"]
+    assert beside.words == {"finding"}
