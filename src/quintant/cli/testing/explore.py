@@ -16,6 +16,9 @@ from quintant.testing.explore.loading import load_scenario, load_scenarios
 from quintant.testing.explore.report.exploration import ExplorationReport
 from quintant.testing.explore.report.findings import scenario_findings
 
+NO_RUN = 2
+"""Exit code, beside 1 for a failure: nothing has a point for the modes that are wanted."""
+
 
 @click.command("explore")
 @click.argument("targets", metavar="FILE[:SCENARIO]...", nargs=-1)
@@ -135,6 +138,9 @@ def command(
     click.echo(_total(reports))
     if any(report.failures for report in reports):
         raise SystemExit(1)
+    if not any(report.runs for report in reports):
+        click.echo("error: no run was made, so nothing is known", err=True)
+        raise SystemExit(NO_RUN)
 
 
 def _total(reports: list[ExplorationReport]) -> str:

@@ -1,4 +1,4 @@
-"""What the command line says of a program before anything is started."""
+"""What the command line says before anything is started, and of what came to nothing."""
 
 from __future__ import annotations
 
@@ -63,6 +63,15 @@ def test_a_replay_writes_no_report(tmp_path: Path) -> None:
     done = explore("scenario.py", "--replay", "lost@w0", "--html", str(tmp_path / "a.html"))
     assert done.exit_code == 1
     assert "a replay is one run" in done.output
+
+
+def test_an_exploration_without_any_run_is_no_success() -> None:
+    scenario = Path(__file__).parents[3] / "explore" / "greeter.py"
+    target = f"{scenario}:GreeterLife"
+    done = explore(target, "--mode", "member-crash", "--jobs", "1")
+    assert "all: 0 of 0 runs" in done.output
+    assert (done.exit_code, "no run was made" in done.output) == (2, True)
+    assert explore(target, "--mode", "409", "--jobs", "1").exit_code == 0
 
 
 def test_the_command_that_repeats_a_run_says_the_same_to_a_shell() -> None:
