@@ -104,7 +104,10 @@ async def begin_again(
             failed(error)
         except Exception as error:
             # Recovery is owned here: all that is beside it goes on meanwhile.
-            if not failed(error):
+            again = failed(error)
+            if being_cancelled():  # it failed to end, and is over all the same
+                raise asyncio.CancelledError from error
+            if not again:
                 raise
         if monotonic() - began > CAP_SECONDS:
             pause = FIRST_SECONDS

@@ -80,6 +80,27 @@ async def test_a_source_that_is_cancelled_ends() -> None:
     assert task.cancelled()
 
 
+async def test_a_source_that_raises_when_it_is_cancelled_ends_all_the_same() -> None:
+    begun: list[float] = []
+
+    async def clumsy(_: SourceContext) -> None:
+        begun.append(monotonic())
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            raise OSError("already closed")
+
+    context = SourceContext(Workqueue[Request](), tuple, Random(1))
+    task = asyncio.create_task(keep_running(clumsy, context))
+    await settle()
+    with capture_logs() as logs:
+        task.cancel()
+        await advance(600)
+    assert task.done()
+    assert len(begun) == 1
+    assert ["already closed" in line["why"] for line in logs] == [True]
+
+
 async def test_a_generator_that_raises_is_over_and_says_so(cluster: InProcessCluster) -> None:
     async def names() -> AsyncIterator[Request]:
         yield A
