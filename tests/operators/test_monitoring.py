@@ -27,8 +27,9 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/monitoring.md"
 FROM_PROMETHEUS = {"up"}
 """Series that Prometheus makes of a scrape."""
-OF_TARGETS = {"job", "pod"}
-"""Labels that Prometheus gives to every series of a scraped pod."""
+OF_TARGETS = {"job", "pod", "process"}
+"""Labels that Prometheus gives to every series of a scraped pod, and a parent (`--processes`) to
+those of its children."""
 SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}
 
 
@@ -133,8 +134,9 @@ async def elected() -> AsyncIterator[Engine]:
 
 
 def sharded() -> Manager:
-    """A manager with shards and nothing else."""
-    manager, example = Manager("shards", shards=True), load_example("06_webhooks")
+    """A manager with shards that says how far its caches are behind, and nothing else."""
+    example = load_example("06_webhooks")
+    manager = Manager("shards", shards=True, staleness=30)
     manager.controls(example.Topic).reconcile(example.reconcile)
     return manager
 
@@ -173,21 +175,22 @@ async def test_what_rules_and_graphs_name_is_in_the_scrape(operator: str) -> Non
     assert [fault for expr in named_by for fault in scrape.faults(expr)] == []
 
 
-async def test_what_rules_and_graphs_of_shards_name_is_in_the_scrape() -> None:
+async def test_what_rules_and_graphs_of_shards_and_staleness_name_is_in_the_scrape() -> None:
     scrape, cluster = Scrape(), InProcessCluster()
     scrape.read(await cluster.run(sharded()))
     await cluster.close()
     kept = monitoring_manifests(sharded(), "default")
     [rule_group] = kept["prometheusrule"][0]["spec"]["groups"]
     [text] = kept["dashboard"][0]["data"].values()
-    named_by = [rule["expr"] for rule in rule_group["rules"] if rule["alert"].startswith("Shard")]
+    of_both = re.compile("quintant_shard_|quintant_cache_staleness|quintant_stale_")
+    named_by = [rule["expr"] for rule in rule_group["rules"]]
     named_by += [
         target["expr"]
         for panel in json.loads(text)["panels"]
         for target in panel.get("targets", ())
-        if "quintant_shard" in target["expr"]
     ]
-    assert len(named_by) > 8
+    named_by = [expr for expr in named_by if of_both.search(expr)]
+    assert len(named_by) > 10
     assert [fault for expr in named_by for fault in scrape.faults(expr)] == []
 
 
