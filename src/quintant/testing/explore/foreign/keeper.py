@@ -19,10 +19,10 @@ import time
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 ABSENT, CANNOT = 127, 126
 """What shells end with when a program is not there, or cannot be run."""
-MOST_ROUNDS = 1000
+MOST_ROUNDS = 100_000
 """Of killing: who is born while others are killed is met in the next one."""
 ROUND_SECONDS = 0.01
-"""Until the next one, if nobody has died yet."""
+"""Until the next one, if nobody has died yet; by the program's clock, so perhaps far less."""
 
 
 def main(folder: str, command: list[str]) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from msgspec.structs import replace
+
 from quintant.testing.explore.injection.fault import FaultMode
 from quintant.testing.explore.report.findings import Findings
 from quintant.testing.explore.report.sarif import sarif_report
@@ -42,6 +44,11 @@ def test_a_result_is_in_the_file_of_the_scenario_and_tells_its_story() -> None:
     texts = [each["location"]["message"]["text"] for each in thread["locations"]]
     assert texts[0] == "- apply sample.yaml"
     assert texts[-1].startswith("=> ")
+
+
+def test_a_file_whose_name_is_no_utf_8_has_an_address() -> None:
+    result = run_of(replace(findings(), file="caf\udce9.yaml"))["results"][0]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "caf%E9.yaml"
 
 
 def test_the_same_run_has_the_same_fingerprint_and_another_one_another() -> None:
