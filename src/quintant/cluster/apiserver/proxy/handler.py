@@ -6,6 +6,7 @@ many requests are on their way at once is limited.
 
 from __future__ import annotations
 
+import asyncio
 import zlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 
 from quintant.cluster.apiserver.handlers.pod_streams import PodStream
 from quintant.cluster.apiserver.meta.status import (
+    StatusError,
     internal_error,
     service_unavailable,
     too_many_requests,
@@ -35,6 +37,8 @@ PROXIED = 200
 """Requests on their way at once: each has an open file, or two."""
 PAGE_BYTES = 1024 * 1024
 """Of a page whose links are rewritten; larger ones are passed on as they are."""
+WHOLE_BYTES, WHOLE_SECONDS = 64 * 1024 * 1024, 60.0
+"""Of a response that a program of this process reads whole: it may be large, and is not endless."""
 _HTML = "text/html"
 _WBITS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": -zlib.MAX_WBITS}
 """How zlib is told of each encoding."""
@@ -53,6 +57,21 @@ class ProxiedResponse(Struct, frozen=True):
     def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body."""
         return self.pieces
+
+    async def whole(self) -> bytes:
+        """The body for a program of this process; 503 if that has no end, or none in time."""
+        body = bytearray()
+        try:
+            async with asyncio.timeout(WHOLE_SECONDS), aclosing(self.pieces) as pieces:
+                async for piece in pieces:
+                    body += piece
+                    if len(body) > WHOLE_BYTES:
+                        raise _unreached(f"the response is larger than {WHOLE_BYTES} bytes")
+        except Disconnected:
+            raise _unreached("unexpected EOF") from None
+        except TimeoutError:
+            raise _unreached("context deadline exceeded") from None
+        return bytes(body)
 
 
 class UpgradeAwareHandler:
@@ -89,7 +108,7 @@ class UpgradeAwareHandler:
         try:
             reader, writer = await proxied.dial()
         except DialFailed as error:
-            raise service_unavailable(f"error trying to reach service: {error}") from None
+            raise _unreached(str(error)) from None
         backing, answer = Backing(reader, writer, proxied.call.method), None
         try:
             backing.send(proxied.head(), proxied.body(), chunked=proxied.chunked)
@@ -98,7 +117,7 @@ class UpgradeAwareHandler:
                 answer = await self._linked(proxied, proxied.links, answer)
         except NoProxiedResponse as error:
             answer = None
-            raise service_unavailable(f"error trying to reach service: {error}") from None
+            raise _unreached(str(error)) from None
         except BaseException:
             answer = None
             raise
@@ -178,6 +197,10 @@ class UpgradeAwareHandler:
         rewriting = partial(_rewritten, page, encoding, links)
         page = await self._offload.run(rewriting, len(page))
         return replace(answer, pieces=_chained(page, answer.pieces), size=len(page))
+
+
+def _unreached(why: str) -> StatusError:
+    return service_unavailable(f"error trying to reach service: {why}")
 
 
 def _rewritten(page: bytes, encoding: str, links: LinkRewriter) -> bytes:

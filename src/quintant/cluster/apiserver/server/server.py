@@ -49,7 +49,6 @@ from quintant.cluster.apiserver.meta.status import (
     bad_request,
     internal_error,
     request_entity_too_large,
-    service_unavailable,
 )
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Offload
@@ -158,11 +157,13 @@ class ApiServer:
         if isinstance(answer, ApiResponse):
             return answer
         try:
-            body = b"".join([chunk async for chunk in answer.chunks()])
+            if isinstance(answer, ProxiedResponse):
+                body = await answer.whole()
+            else:
+                body = b"".join([chunk async for chunk in answer.chunks()])
             headers = self.replies.flow_headers(answer)
             return ApiResponse(status_code(answer), body, headers)
-        except Disconnected:
-            error = service_unavailable("error trying to reach service: unexpected EOF")
+        except StatusError as error:
             return await self.replies.refusal(call, error)
         finally:
             self.leave(answer)

@@ -96,6 +96,8 @@ class ExtensionServer:
             case "/namespaces/default/hats":
                 body = await request.body(1 << 20)
                 return Response(201, {"content-type": "application/json"}, body)
+            case "/endless":
+                return StreamingResponse(_endless())
             case "/elsewhere":
                 return Response(302, {"location": "https://elsewhere.test/"})
             case "/talk":
@@ -148,6 +150,12 @@ async def available(api: Api, reason: str) -> JsonObject:
             conditions: list[JsonObject] = event["object"]["status"].get("conditions") or []
             if conditions and conditions[0]["reason"] == reason:
                 return conditions[0]
+
+
+async def _endless() -> AsyncGenerator[bytes, None]:
+    while True:
+        yield b"x" * (1 << 20)
+        await asyncio.sleep(0)
 
 
 async def _echo(connection: Connection) -> None:

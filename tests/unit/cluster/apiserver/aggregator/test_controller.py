@@ -313,6 +313,14 @@ async def test_what_a_server_says_of_itself_spoils_its_own_version_alone(
         assert len(found) > 15
 
 
+async def test_a_list_without_an_end_does_not_fill_the_memory_of_who_asked_in_this_process(
+    api: Api, tailor: ExtensionServer
+) -> None:
+    reply = await api.send("GET", f"{ROOT}/endless")
+    assert reply.status == 503
+    assert b"the response is larger than" in reply.body
+
+
 async def test_a_redirect_is_not_followed_nor_passed_on(api: Api, tailor: ExtensionServer) -> None:
     reply = await api.send("GET", f"{ROOT}/elsewhere")
     assert reply.status == 502
