@@ -59,4 +59,5 @@ def target_of(head: RequestHead) -> bytes:
         raise ProtocolError(400, "a target that is no URL") from None
     if parts.scheme not in (b"http", b"https") or [parts.netloc] != head.all(b"host"):
         raise ProtocolError(400, "a target that does not agree with the Host")
-    return target[target.index(parts.netloc) + len(parts.netloc) :] or b"/"
+    path = target[len(parts.scheme) + len(b"://") + len(parts.netloc) :]
+    return path if path.startswith(b"/") else b"/" + path

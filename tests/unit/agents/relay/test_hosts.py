@@ -54,6 +54,8 @@ def test_hosts_that_nobody_has_take_no_memory() -> None:
 def test_an_absolute_target_agrees_with_its_host() -> None:
     assert target_of(asked(b"a.test", target=b"http://a.test/x?y")) == b"/x?y"
     assert target_of(asked(b"a.test", target=b"http://a.test")) == b"/"
+    assert target_of(asked(b"a.test", target=b"http://a.test?y")) == b"/?y"
+    assert target_of(asked(b"t", target=b"http://t/x")) == b"/x"
     with pytest.raises(ProtocolError):
         target_of(asked(b"a.test", target=b"http://b.test/x"))
     with pytest.raises(ProtocolError):
