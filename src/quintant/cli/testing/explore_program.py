@@ -134,7 +134,7 @@ def _modes(request: ProgramRequest) -> tuple[FaultMode, ...]:
         if mode not in ORDER:
             raise ConfigError(
                 f"cannot try {mode} with a program",
-                because="it is about what is outside of the cluster, or members: nobody knows these here",
+                because="it is about members, or what is outside of the cluster: not known here",
                 hint=", ".join(ORDER),
             )
     return modes
