@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import Enum
 
+import msgspec
 from msgspec import Struct
 
+from quintant.keys.sensitive import Sensitive
 from quintant.preview.cluster_copy import ObjectId, Objects
 from quintant.preview.live_reader import JsonObject
 
@@ -36,6 +38,15 @@ class ObjectDiff(Struct, frozen=True):
     id: ObjectId
     before: JsonObject | None
     after: JsonObject | None
+    values: Sensitive[bytes] = Sensitive(b"")
+    """Of a Secret, before and after with its values: to compare two versions, not for people."""
+
+    def whole(self) -> tuple[JsonObject | None, JsonObject | None]:
+        """Before and after, a Secret with its values."""
+        if not self.values:
+            return self.before, self.after
+        before, after = msgspec.json.decode(self.values.reveal())
+        return before, after
 
 
 def object_diffs(before: Objects, after: Objects) -> list[ObjectDiff]:
@@ -75,12 +86,14 @@ def new_conditions(changes: list[ObjectDiff]) -> set[tuple[str, str]]:
 
 def _change(id: ObjectId, before: JsonObject | None, after: JsonObject | None) -> ObjectDiff | None:
     kind = _kind_of(before, after)
-    shown, wanted = _shown(id, before, None), _shown(id, after, before)
-    if wanted is not None and kind in (ObjectAction.CREATE, ObjectAction.REPLACE):
-        wanted = _without(wanted, _NEW)
-    if kind is None or (kind is ObjectAction.UPDATE and shown == wanted):
+    new = _NEW if kind in (ObjectAction.CREATE, ObjectAction.REPLACE) else ()
+    before, after = _without(before, _SERVERS), _without(after, (*_SERVERS, *new))
+    if kind is None or (kind is ObjectAction.UPDATE and before == after):
         return None
-    return ObjectDiff(kind, id, shown, wanted)
+    if (id.group, id.plural) != ("", "secrets"):
+        return ObjectDiff(kind, id, before, after)
+    values = Sensitive(msgspec.json.encode((before, after)))
+    return ObjectDiff(kind, id, _hidden(before, None), _hidden(after, before), values)
 
 
 def _states(
@@ -89,12 +102,12 @@ def _states(
     others: Mapping[ObjectId, ObjectDiff],
 ) -> Objects:
     """How a version leaves objects: what it does not change is as both found it."""
-    states = {id: _left(changes[id]) if id in changes else others[id].before for id in ids}
+    states = {id: _left(changes[id]) if id in changes else others[id].whole()[0] for id in ids}
     return {id: obj for id, obj in states.items() if obj is not None}
 
 
 def _left(change: ObjectDiff) -> JsonObject | None:
-    return None if change.action is ObjectAction.DELETE else change.after
+    return None if change.action is ObjectAction.DELETE else change.whole()[1]
 
 
 def _uid(obj: JsonObject | None) -> str:
@@ -120,26 +133,20 @@ def _deleting(obj: JsonObject) -> bool:
     return bool(obj["metadata"].get("deletionTimestamp"))
 
 
-def _shown(id: ObjectId, obj: JsonObject | None, other: JsonObject | None) -> JsonObject | None:
-    """An object as people may see it."""
+def _without(obj: JsonObject | None, fields: tuple[str, ...]) -> JsonObject | None:
     if obj is None:
         return None
-    shown = _without(obj, _SERVERS)
-    if (id.group, id.plural) == ("", "secrets"):
-        shown = _hidden(shown, other or {})
-    return shown
-
-
-def _without(obj: JsonObject, fields: tuple[str, ...]) -> JsonObject:
     metadata = {key: value for key, value in obj["metadata"].items() if key not in fields}
     return {**obj, "metadata": metadata}
 
 
-def _hidden(secret: JsonObject, other: JsonObject) -> JsonObject:
+def _hidden(secret: JsonObject | None, other: JsonObject | None) -> JsonObject | None:
     """A Secret with the names of its values, and whether each is another one than before."""
+    if secret is None:
+        return None
     hidden = dict(secret)
     for field in ("data", "stringData"):
-        values, before = secret.get(field), other.get(field)
+        values, before = secret.get(field), (other or {}).get(field)
         if isinstance(values, Mapping):
             known = before if isinstance(before, Mapping) else values
             hidden[field] = {

@@ -105,3 +105,15 @@ def test_a_status_that_makes_no_sense_has_no_conditions() -> None:
     odd: list[Any] = [[], {"conditions": 5}, {"conditions": [5]}]
     for each in ({**obj(), "status": status} for status in odd):
         assert new_conditions(object_diffs({A: obj()}, {A: each})) == set()
+
+
+def test_two_versions_that_write_other_values_of_a_secret_differ_and_show_none() -> None:
+    live, one, other = ({SECRET: obj(text)} for text in ("live", "hunter", "hunted"))
+    for before in (live, {}):
+        old, new = object_diffs(before, one), object_diffs(before, other)
+        assert differing(old, old) == []
+        (found,) = differing(old, new)
+        assert found.action is ObjectAction.UPDATE
+        assert (found.before or {})["data"] == {"text": HIDDEN}
+        assert (found.after or {})["data"] == {"text": HIDDEN_CHANGED}
+        assert "hunte" not in repr(found)
