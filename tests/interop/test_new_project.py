@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+OURS = ("PYTHON", "MAKE")
+"""What a make that runs the tests tells those inside it, as that it is in another folder."""
 QUINTANT = (sys.executable, "-c", "from quintant.cli import main; main()")
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
 def test_a_new_project_tests_itself_in_an_environment_of_its_own(tmp_path: Path) -> None:
     subprocess.run([*QUINTANT, "new", "shop"], cwd=tmp_path, check=True)
-    apart = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    apart = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     done = subprocess.run(
         ["make", "test", f"PYTHON={sys.executable}"],
         cwd=tmp_path / "shop",
