@@ -9,6 +9,7 @@ answer is refused with 503, and nothing else is.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -50,6 +51,7 @@ PAUSE_SECONDS = 0.2
 """At least, whatever changes: each look is a connection to each server."""
 AT_ONCE = 16
 """Extension servers that are looked at side by side."""
+_log = logging.getLogger(__name__)
 _BACKENDS = frozenset({SERVICES, SLICES, ENDPOINTS})
 
 
@@ -136,13 +138,20 @@ class Aggregator:
                 group.create_task(self._look_at(api, gate))
 
     async def _look_at(self, api: RemoteApi, gate: asyncio.Semaphore) -> None:
-        async with gate:
-            found = locate(self._store, api)
-            known = replace(self._known(api), current=False)
-            if isinstance(found, BindAddress):
-                condition, known = await self._ask(api, found, known)
-            else:
-                condition = found
+        """Look at one; whatever is wrong with it, nothing else suffers."""
+        try:
+            async with gate:
+                await self._report(api)
+        except Exception:
+            _log.exception("cannot look at apiservice=%s", api.name)
+
+    async def _report(self, api: RemoteApi) -> None:
+        found = locate(self._store, api)
+        known = replace(self._known(api), current=False)
+        if isinstance(found, BindAddress):
+            condition, known = await self._ask(api, found, known)
+        else:
+            condition = found
         if self.remotes.get(api.name) == api:
             self._publish(known)
             self._registrar.mark(api.name, condition)
