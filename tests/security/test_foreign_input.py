@@ -100,6 +100,7 @@ REASONS = {
     "agents/lightpeer/chain/block.py": "the original's own form; its depth is Unsound",
     "agents/lightpeer/disk/record.py": "its own disk; what is deep is Unsound",
     "preview/live_reader.py": "an answer of the API server; what is deep is a LiveRefusal",
+    "preview/object_diffs.py": OWN,
     "preview/transport.py": "what the manager sends and hears; what is deep has no name",
     "operators/cosmos/builders/config_map_builder.py": OWN,
     "operators/cosmos/builders/node_key_builder.py": "a Secret of the operator",
