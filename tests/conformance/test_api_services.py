@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from conformance.target import Target, decoded
+from conformance.target import Target, decoded, until
 from unit.cluster.api import JsonObject
 
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
+DISCOVERY = {"accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}
 TABLE = {"accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
 SERVICE = {"namespace": "default", "name": "tailor"}
 
@@ -24,6 +27,32 @@ def api_service(group: str, **spec: Any) -> JsonObject:
         "insecureSkipTLSVerify": True,
     }
     return {"metadata": {"name": f"v1.{group}"}, "spec": usual | spec}
+
+
+@asynccontextmanager
+async def registered(target: Target, **spec: Any) -> AsyncIterator[tuple[str, JsonObject]]:
+    """An APIService of a group, until the context ends: then no discovery names it any more."""
+    group = f"{target.namespace}.test"
+    made = await target.create(API_SERVICES, api_service(group, **spec))
+    try:
+        yield group, made
+    finally:
+        await target.delete(f"{API_SERVICES}/v1.{group}")
+        assert await until(lambda: is_forgotten(target, group))
+
+
+async def is_forgotten(target: Target, group: str) -> bool:
+    """Whether a server, which may hear of it a moment later, serves a group no more."""
+    everything = await target.send("GET", "/apis", headers=DISCOVERY)
+    return (
+        group.encode() not in everything.body
+        and (await target.send("GET", f"/apis/{group}/v1")).status == 404
+    )
+
+
+async def is_known(target: Target, group: str) -> bool:
+    """Whether a server has heard of a group."""
+    return (await target.send("GET", f"/apis/{group}/v1")).status != 404
 
 
 @pytest.mark.parametrize(
@@ -78,19 +107,18 @@ async def test_a_wrong_one_is_refused(
 
 
 async def test_one_gets_a_port_and_is_shown_with_its_service(target: Target) -> None:
-    group = f"{target.namespace}.test"
-    made = await target.create(API_SERVICES, api_service(group))
-    assert made["spec"]["service"] == SERVICE | {"port": 443}
-    assert made["status"] == {}
-    path = f"{API_SERVICES}/v1.{group}"
-    condition = {
-        "type": "Available",
-        "status": "False",
-        "reason": "Closed",
-        "lastTransitionTime": "2020-01-01T00:00:00Z",
-    }
-    await target.merge(f"{path}/status", {"status": {"conditions": [condition]}})
-    reply = await target.send("GET", path, headers=TABLE)
+    async with registered(target) as (group, made):
+        assert made["spec"]["service"] == SERVICE | {"port": 443}
+        assert made["status"] == {}
+        path = f"{API_SERVICES}/v1.{group}"
+        condition = {
+            "type": "Available",
+            "status": "False",
+            "reason": "Closed",
+            "lastTransitionTime": "2020-01-01T00:00:00Z",
+        }
+        await target.merge(f"{path}/status", {"status": {"conditions": [condition]}})
+        reply = await target.send("GET", path, headers=TABLE)
     table = decoded(reply.body)
     assert [each["name"] for each in table["columnDefinitions"]] == [
         *("Name", "Service", "Available", "Age")
@@ -98,14 +126,11 @@ async def test_one_gets_a_port_and_is_shown_with_its_service(target: Target) -> 
     name, service, available, _ = table["rows"][0]["cells"]
     assert (name, service) == (f"v1.{group}", "default/tailor")
     assert available.startswith("False (")
-    await target.delete(path)
 
 
 async def test_one_without_a_service_is_available_at_once(target: Target) -> None:
-    group = f"{target.namespace}.test"
-    spec = {"service": None, "insecureSkipTLSVerify": False}
-    made = await target.create(API_SERVICES, api_service(group, **spec))
-    (condition,) = made["status"]["conditions"]
+    async with registered(target, service=None, insecureSkipTLSVerify=False) as (_, made):
+        (condition,) = made["status"]["conditions"]
     del condition["lastTransitionTime"]
     assert condition == {
         "type": "Available",
@@ -113,14 +138,13 @@ async def test_one_without_a_service_is_available_at_once(target: Target) -> Non
         "reason": "Local",
         "message": "Local APIServices are always available",
     }
-    await target.delete(f"{API_SERVICES}/v1.{group}")
 
 
 async def test_a_version_without_its_server_is_unavailable(target: Target) -> None:
-    group = f"{target.namespace}.test"
-    await target.create(API_SERVICES, api_service(group))
-    for path in (f"/apis/{group}/v1", f"/apis/{group}/v1/hats"):
-        reply = await target.send("GET", path)
-        assert (reply.status, reply.body) == (503, b"service unavailable\n")
-    assert (await target.get(f"/apis/{group}"))["preferredVersion"]["version"] == "v1"
-    await target.delete(f"{API_SERVICES}/v1.{group}")
+    async with registered(target) as (group, _):
+        assert await until(lambda: is_known(target, group))
+        for path in (f"/apis/{group}/v1", f"/apis/{group}/v1/hats"):
+            reply = await target.send("GET", path)
+            assert (reply.status, reply.body) == (503, b"service unavailable\n")
+        found = await target.get(f"/apis/{group}")
+    assert found["preferredVersion"]["version"] == "v1"
