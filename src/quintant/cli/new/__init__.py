@@ -27,7 +27,7 @@ _GROUP_LENGTH = 253
 _SUFFIX = ".tmpl"
 _PACKAGE = "package"
 """The folder of the skeleton that becomes the project's package."""
-_RENAMED = {"gitignore": ".gitignore"}
+_RENAMED = {"gitignore": ".gitignore", "github": ".github"}
 VENDOR = "vendor"
 
 
@@ -76,7 +76,7 @@ def project_files(name: str, wheel: str, group: str) -> Iterator[tuple[Path, str
 def _templates(folder: Traversable, at: Path) -> Iterator[tuple[Path, str]]:
     for entry in sorted(folder.iterdir(), key=lambda each: each.name):
         if entry.is_dir():
-            yield from _templates(entry, at / entry.name)
+            yield from _templates(entry, at / _RENAMED.get(entry.name, entry.name))
         elif entry.name.endswith(_SUFFIX):
             name = entry.name.removesuffix(_SUFFIX)
             yield at / _RENAMED.get(name, name), entry.read_text()

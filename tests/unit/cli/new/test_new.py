@@ -125,6 +125,44 @@ def test_every_file_speaks_of_the_project() -> None:
     assert Path("pet-shop", ".gitignore").is_file()
 
 
+QUINTANT = """#!/bin/sh
+exec {python} -c 'from quintant.cli import main; main()' "$@"
+"""
+
+
+def make(*words: str) -> subprocess.CompletedProcess[str]:
+    """A task of the project `shop`, with this Quintant, and no virtual environment to be made."""
+    program = Path("shop/.venv/bin/quintant")
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(QUINTANT.format(python=sys.executable))
+    program.chmod(0o755)
+    (program.parents[1] / ".ready").touch()
+    env = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(
+        ["make", *words],
+        cwd="shop",
+        env={**env, "PYTHONPATH": "src"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_ci_of_a_new_project_ends_where_a_definition_breaks_its_last_release() -> None:
+    assert new("shop", "--from", WHEEL).exit_code == 0
+    steps = Path("shop/.github/workflows/ci.yaml").read_text()
+    assert "- run: make test\n" in steps
+    assert "- run: make crd-diff\n" in steps
+    assert make("crd-diff").returncode == 0, "nothing was released yet"
+    assert make("released").returncode == 0
+    assert make("crd-diff").stdout.endswith("shops.shop.example.com: unchanged\n")
+    api = Path("shop/src/shop/api.py")
+    api.write_text(api.read_text().replace("max_length=256", "max_length=6"))
+    done = make("crd-diff")
+    assert done.returncode != 0
+    assert "breaking         v1.spec.message maxLength: 6 instead of 256" in done.stdout
+
+
 def test_quintant_is_installed_from_the_wheel_beside_and_never_by_its_name() -> None:
     assert new("shop", "--from", WHEEL).exit_code == 0
     assert Path("shop", "vendor", WHEEL).read_bytes() == b"not looked into"
