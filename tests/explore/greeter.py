@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from examples_support import load_example
-from quintant import Manager, Shards, replace
-from quintant.api.core import ConfigMap
-from quintant.testing import Scenario, ScenarioWorld, named
+from quintant import Manager, ObjectMeta, Shards, replace
+from quintant.api.core import ConfigMap, Namespace
+from quintant.testing import InProcessCluster, Scenario, ScenarioWorld, named
 
 example = load_example("01_greeter")
 Greeter, GreeterSpec = example.Greeter, example.GreeterSpec
@@ -49,3 +49,44 @@ class GreetersOfThreeMembers(Scenario):
         await world.edit(Greeter, "a", lambda it: replace(it, spec=GreeterSpec(message="ho")))
         await world.delete(Greeter, "b")
         await world.quiet()
+
+
+class GreetersOfATeam(Scenario):
+    """A namespace that comes, leaves, and comes back, beside one that stays."""
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("greeter")
+        manager.namespaces(selector="team=a")
+        manager.controls(Greeter).owns(ConfigMap).reconcile(example.reconcile)
+        return [manager]
+
+    async def prepare(self, cluster: InProcessCluster) -> None:
+        for name, labels in (("stays", {"team": "a"}), ("moves", {})):
+            meta = ObjectMeta(name=name, labels=labels)
+            await cluster.client.create(Namespace(metadata=meta))
+
+    async def script(self, world: ScenarioWorld) -> None:
+        for namespace in ("stays", "moves"):
+            meta = named("a", namespace)
+            await world.create(Greeter(metadata=meta, spec=GreeterSpec(message="hi")))
+        await world.quiet()
+        for labels in ({"team": "a"}, {}):
+            await self.label(world, labels)
+            await world.advance(10)
+        meta = named("b", "moves")
+        await world.create(Greeter(metadata=meta, spec=GreeterSpec(message="ho")))
+        await world.advance(10)
+        await self.label(world, {"team": "a"})
+        await world.advance(10)
+        await world.quiet()
+
+    async def label(self, world: ScenarioWorld, labels: dict[str, str]) -> None:
+        await world.edit(
+            Namespace,
+            "moves",
+            lambda it: replace(it, metadata=replace(it.metadata, labels=labels)),
+            "",
+        )
+
+    def always(self, world: ScenarioWorld) -> None:
+        assert len(world.all(ConfigMap)) <= 3, "two greetings"

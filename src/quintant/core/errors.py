@@ -21,6 +21,7 @@
     │   └── DeadlineExceeded   the answer took too long; a write may have been applied
     ├── Undecodable            an object does not fit its type
     ├── NotWatched             a cached read of a kind that is not watched
+    ├── NotSelected            a read or a write in a namespace that lost its label
     ├── StaleCache             a cache is older than a reconcile may act on
     ├── NotLeader              a write after the lease ran out
     ├── LeadershipLost         the lease could not be kept; the process must exit
@@ -92,6 +93,20 @@ class NotWatched(QuintantError):
             f"no cache holds {kind}{suffix}: {advice}, or read it from the server with live=True"
         )
         self.kind, self.namespace = kind, namespace
+
+
+class NotSelected(QuintantError):
+    """A namespace is not among those that a manager follows any more: it lost its label."""
+
+    def __init__(self, namespace: str) -> None:
+        super().__init__(
+            error_text(
+                f"namespace {namespace} is not followed any more",
+                because="it has lost the label by which namespaces are selected",
+                hint="give it back, or leave what is there to whoever took it",
+            )
+        )
+        self.namespace = namespace
 
 
 class StaleCache(QuintantError):

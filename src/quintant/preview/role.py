@@ -13,7 +13,12 @@ from quintant.core.object import Object
 from quintant.core.resource import is_external_kind, resource_of
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.permissions import Permission, Permissions, verb_permissions
-from quintant.runtime.manager.rbac import rbac_objects, required_permissions, role_subject
+from quintant.runtime.manager.rbac import (
+    rbac_objects,
+    required_permissions,
+    role_subject,
+    setting_permissions,
+)
 
 SUFFIX = "-preview"
 _LISTING = frozenset({"list", "watch", "deletecollection"})
@@ -27,7 +32,9 @@ def preview_rbac(manager: Manager, namespace: str) -> tuple[Object, ...]:
     )
     external = [resource_of(kind).full_name for kind in manager.kinds() if is_external_kind(kind)]
     definitions = verb_permissions(CustomResourceDefinition, "get", names=external)
-    needed = reading(required_permissions(manager.declarations))
+    needed = reading(
+        required_permissions(manager.declarations) | setting_permissions(manager.settings)
+    )
     return rbac_objects(
         role_subject(settings, namespace), needed | (definitions if external else Permissions())
     )

@@ -6,6 +6,7 @@ say of it, under the names that kubebuilder's users know.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -25,6 +26,8 @@ class Settings(Struct, frozen=True):
     name: str
     namespaces: tuple[str, ...] = ()
     """The only namespaces that are watched; empty means all."""
+    selector: Mapping[str, str] = field(default_factory=dict)
+    """The labels of the only namespaces that are watched, which come and go; empty means all."""
     leader_elect: bool = False
     """Compete for a lease before working; needed with more than one replica."""
     shards: Shards | None = None
@@ -68,6 +71,18 @@ class Settings(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.rate is not None:
             check_rate(self.rate, self.burst)
+        if self.selector and self.namespaces:
+            raise ConfigError(
+                "namespaces by name, and by label",
+                because="each says which ones are watched, and they are not the same",
+                hint="leave one of the two out",
+            )
+        if self.selector and self.shards is not None:
+            raise ConfigError(
+                "a sharded manager of namespaces by label",
+                because="members would have to agree on the moment in which a namespace leaves",
+                hint="leave shards=… out, or watch all namespaces",
+            )
         if self.shards is not None and self.lease != LeaseTimes():
             raise ConfigError(
                 "lease times of a sharded manager",

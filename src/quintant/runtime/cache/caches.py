@@ -7,11 +7,11 @@ that silently watched a whole kind would hide what it costs in memory and permis
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from quintant.client.rest import Rest
 from quintant.core.clock import Random
-from quintant.core.errors import ConfigError, NotWatched
+from quintant.core.errors import ConfigError, NotSelected, NotWatched
 from quintant.core.object import K, Object, ObjectMeta, Request
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.cache.informer import Informer
@@ -19,6 +19,10 @@ from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.watch.managed_fields import FieldManagers
 from quintant.runtime.watch.timeouts import Timers
+
+if TYPE_CHECKING:  # loaded where namespaces are selected
+    from quintant.runtime.cache.selected_informer import SelectedInformer
+    from quintant.runtime.cache.selected_namespaces import SelectedNamespaces
 
 log = get_logger()
 
@@ -36,9 +40,12 @@ class Caches:
         namespaces: Sequence[str] = (),
         metrics: Metrics | None = None,
         timers: Timers = Timers(),
+        selected: SelectedNamespaces | None = None,
     ) -> None:
         self._rest, self._random, self._metrics, self._timers = rest, random, metrics, timers
         self._namespaces = tuple(namespaces)
+        self.selected = selected
+        """The namespaces with certain labels, where kinds are followed only there."""
         self.managers = FieldManagers()
         """The field managers that controllers of this process write as."""
         self._informers: dict[tuple[Any, Selection, frozenset[str]], Informer[Any]] = {}
@@ -48,7 +55,9 @@ class Caches:
         """The same lists as by path, found without making one."""
 
     def __iter__(self) -> Iterator[Informer[Any]]:
-        return iter(self._informers.values())
+        if self.selected is not None:
+            yield self.selected.informer
+        yield from self._informers.values()
 
     def declare(
         self,
@@ -98,11 +107,15 @@ class Caches:
             raise NotWatched(_name(kind))
         if len(declared) == 1 and (not namespace or declared[0].covers_namespace(namespace)):
             return declared
+        if namespace and self.selected is not None and self.selected.has_left(namespace):
+            raise NotSelected(namespace)
         followed = dict.fromkeys(name for one in declared for name in one.namespaces)
         namespaces = (namespace,) if namespace else followed
         # A namespace of its own adds nothing beside a watch of all of them.
         if not namespace and "" in followed and _is_whole(_covering(kind, declared, "")):
             namespaces = ("",)
+        if not namespaces:  # none is selected
+            return declared[:1]
         return list(dict.fromkeys(_covering(kind, declared, name) for name in namespaces))
 
     def find_anywhere(self, kind: type[K], key: Request) -> K | None:
@@ -148,7 +161,9 @@ class Caches:
         fields: Mapping[str, str] | None,
         namespaces: Sequence[str],
     ) -> Informer[K]:
-        informer = Informer(
+        followed = self.selected if not namespaces and resource_of(kind).namespaced else None
+        make: type[Informer[K]] = Informer if followed is None else followed.informer_type
+        informer = make(
             self._rest,
             kind,
             random=self._random,
@@ -159,6 +174,8 @@ class Caches:
             managers=self.managers,
             timers=self._timers,
         )
+        if followed is not None:
+            followed.add(cast("SelectedInformer[K]", informer))
         if self._metrics is not None:
             self._metrics.add_informer(informer)
         siblings = self._by_path.setdefault(informer.resource.path(), [])

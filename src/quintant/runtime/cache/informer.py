@@ -55,6 +55,9 @@ ChangeHandler = Callable[[ObjectChange[K]], None]
 class Informer(Generic[K]):
     """A shared, always-true local copy of a kind."""
 
+    selected = False
+    """Whether the namespaces that it follows come and go."""
+
     def __init__(
         self,
         rest: Rest,
@@ -85,23 +88,24 @@ class Informer(Generic[K]):
         self._observer = observer
         self._handlers: list[ChangeHandler[K]] = []
         self._undecodable_handlers: list[Callable[[Request], None]] = []
+        self._rest, self._random, self._timers = rest, random, timers
         watched = namespaces if self.resource.namespaced and namespaces else ("",)
-        self._by_namespace = {
-            namespace: Reflector(
-                rest,
-                WatchScope(kind, namespace, self.labels, self.fields),
-                self,
-                random,
-                timers,
-                self.managed,
-            )
-            for namespace in watched
-        }
         self.namespaces = tuple(watched)
         """Those it follows; an empty one stands for all."""
-        self.reflectors = tuple(self._by_namespace.values())
-        self._awaited = set(watched)
+        self._by_namespace: dict[str, Reflector[K]] = {}
+        self.reflectors: tuple[Reflector[K], ...] = ()
+        self._awaited: set[str] = set()
         self._synced = asyncio.Event()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._by_namespace = {name: self._reflector(name) for name in self.namespaces}
+        self.reflectors = tuple(self._by_namespace.values())
+        self._awaited = set(self.namespaces)
+
+    def _reflector(self, namespace: str) -> Reflector[K]:
+        scope = WatchScope(self.kind, namespace, self.labels, self.fields)
+        return Reflector(self._rest, scope, self, self._random, self._timers, self.managed)
 
     async def run(self) -> None:
         """Follow the kind until cancelled."""
@@ -124,7 +128,7 @@ class Informer(Generic[K]):
     @property
     def alive_at(self) -> float:
         """Loop time of the last byte of the quietest stream; 0 before the first."""
-        return min(reflector.alive_at for reflector in self.reflectors)
+        return min((reflector.alive_at for reflector in self.reflectors), default=0.0)
 
     @property
     def trouble(self) -> str:
@@ -200,7 +204,9 @@ class Informer(Generic[K]):
             del self.undecodable[key]
         for entry in state.undecodable.values():
             self.report_undecodable(entry.error, entry.meta, deleted=False)
-        for key in self._known():
+        # Of what is read for the first time, nothing is known but our own writes.
+        known = tuple(self.overlay.list_keys()) if initial else self._known()
+        for key in known:
             if _within(namespace, key) and not (key in state.objects or key in state.undecodable):
                 self._vanish(key, state.version)
         for key, obj in state.objects.items():

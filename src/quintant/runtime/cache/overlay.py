@@ -128,6 +128,11 @@ class Overlay(Generic[K]):
         entry = self._ahead.get(key)
         self._withdraw(key, kept=entry is not None and not version_reached(version, entry.version))
 
+    def drop(self, key: Request) -> None:
+        """Forget an object altogether: it is not followed any more."""
+        self._forget(key)
+        self._store.delete(key)
+
     def close(self) -> None:
         """Forget everything, and every timer."""
         for key in tuple(self._ahead):

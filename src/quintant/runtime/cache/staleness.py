@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -22,6 +22,7 @@ from quintant.client.rest import Rest
 from quintant.core import codec
 from quintant.core.clock import Boottime, Random, monotonic, seconds_of
 from quintant.core.errors import ConfigError, QuintantError, StaleCache
+from quintant.core.gather import each
 from quintant.runtime.cache.informer import Informer
 from quintant.runtime.cache.view_age import ahead_since, keep_reads, proven_at
 from quintant.runtime.observe.logs import get_logger
@@ -32,6 +33,8 @@ log = get_logger()
 
 # A consistent read that takes longer proves nothing of use.
 READ_SECONDS = 10.0
+# Of namespaces that come and go, so many are asked about at once.
+READS_AT_ONCE = 16
 # How often at most the server is asked, whoever waits for an answer.
 READ_AGAIN_SECONDS = 1.0
 # While somebody waits for a view, it is looked at so often whether the watch has caught up.
@@ -138,9 +141,13 @@ class CacheView:
     async def sample(self, every: float, random: Random) -> None:
         """Ask the server every so many seconds, until cancelled."""
         while True:
-            if self._reflector.failing_since is None:
-                await self.read()
+            await self.read_if_healthy()
             await asyncio.sleep(random.jitter(every, JITTER))
+
+    async def read_if_healthy(self) -> None:
+        """Ask the server how far it is, unless the watch fails: that is told elsewhere."""
+        if self._reflector.failing_since is None:
+            await self.read()
 
     async def _read(self, at: float) -> None:
         scope = self._reflector.scope
@@ -170,14 +177,15 @@ class CacheView:
 class ControllerViews:
     """The views that one controller acts on."""
 
-    def __init__(self, views: Sequence[CacheView]) -> None:
-        self._views = tuple(views)
+    def __init__(self, views: Callable[[], Sequence[CacheView]]) -> None:
+        """`views` lists those that there are now: where namespaces are selected, they change."""
+        self._views = views
 
     @property
     def kinds(self) -> dict[str, float]:
         """Seconds that each kind is behind at most; without those of which nothing is known yet."""
         found: dict[str, float] = {}
-        for view in self._views:
+        for view in self._views():
             if (behind := view.staleness) is not None:
                 found[view.kind] = max(behind, found.get(view.kind, 0.0))
         return found
@@ -185,12 +193,12 @@ class ControllerViews:
     @property
     def oldest(self) -> CacheView | None:
         """The view that is the furthest behind; one of which nothing is known is further."""
-        return max(self._views, key=lambda view: view.rank(), default=None)
+        return max(self._views(), key=lambda view: view.rank(), default=None)
 
     async def wait_within(self, seconds: float, limit: float) -> None:
         """Wait until all of them are no older; StaleCache if one still is after the limit."""
         began = monotonic()
-        for view in self._views:
+        for view in self._views():
             try:
                 async with asyncio.timeout_at(began + limit) as late:
                     await view.wait_within(seconds)
@@ -207,6 +215,9 @@ class Staleness:
         self._rest, self._random = rest, random
         self._clock = SleepClock(boottime)
         self._views: dict[Reflector[Any], CacheView] = {}
+        self._selected: dict[Informer[Any], None] = {}
+        """Those whose namespaces come and go, and with them their views."""
+        self._passing: dict[Reflector[Any], CacheView] = {}
 
     @property
     def boottime(self) -> Boottime:
@@ -215,19 +226,47 @@ class Staleness:
 
     def views(self, informers: Iterable[Informer[Any]]) -> ControllerViews:
         """Those of some informers, for one controller."""
-        found = [self._view(each, reflector) for each in informers for reflector in each.reflectors]
-        return ControllerViews(list(dict.fromkeys(found)))
+        followed = list(informers)
+        lasting = [one for one in followed if not one.selected]
+        passing = dict.fromkeys(one for one in followed if one.selected)
+        found = [self._view(one, reflector) for one in lasting for reflector in one.reflectors]
+        views = list(dict.fromkeys(found))
+        if not passing:
+            return ControllerViews(lambda: views)
+        self._selected |= passing
+        return ControllerViews(lambda: [*views, *self._passing_views(passing)])
 
     async def sample(self, every: float) -> None:
         """Ask the server how far it is, for each view, every so many seconds; until cancelled."""
         async with asyncio.TaskGroup() as group:
             for view in self._views.values():
                 group.create_task(view.sample(every, self._random))
+            if self._selected:
+                group.create_task(self._sample_passing(every))
+
+    async def _sample_passing(self, every: float) -> None:
+        while True:
+            views = self._passing_views(self._selected)
+            await each(views, CacheView.read_if_healthy, limit=READS_AT_ONCE)
+            await asyncio.sleep(self._random.jitter(every, JITTER))
+
+    def _passing_views(self, informers: Iterable[Informer[Any]]) -> list[CacheView]:
+        """Those of the namespaces that are followed now; of others none is kept."""
+        known = self._passing
+        self._passing = {
+            reflector: known.get(reflector) or self._new(informer, reflector)
+            for informer in self._selected
+            for reflector in informer.reflectors
+        }
+        return [self._passing[found] for informer in informers for found in informer.reflectors]
 
     def _view(self, informer: Informer[Any], reflector: Reflector[Any]) -> CacheView:
         if reflector not in self._views:
-            self._views[reflector] = CacheView(self._rest, informer, reflector, self._clock)
+            self._views[reflector] = self._new(informer, reflector)
         return self._views[reflector]
+
+    def _new(self, informer: Informer[Any], reflector: Reflector[Any]) -> CacheView:
+        return CacheView(self._rest, informer, reflector, self._clock)
 
 
 def sampling_seconds(setting: float | None, withins: Iterable[float | None]) -> float | None:

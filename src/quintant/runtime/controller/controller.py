@@ -219,6 +219,11 @@ class Controller(Generic[K]):
             if wanted(key):
                 self.queue.add(key, priority=LOW_PRIORITY)
 
+    def wake_keys(self, keys: Iterable[Request]) -> None:
+        """Look at keys, below live changes."""
+        for key in keys:
+            self.queue.add(key, priority=LOW_PRIORITY)
+
     def forget_keys(self, wanted: Callable[[Request], bool]) -> None:
         """Drop what is remembered about keys that are `wanted`: they are another process's."""
         for key in [*self._events.known_keys()]:
@@ -300,7 +305,8 @@ class Controller(Generic[K]):
         limit = asyncio.timeout(None)
         held = ownership.begin(lease.key, lambda: _expire(limit))
         if held is None:
-            self._forget_gone(lease.key)
+            if self._forget_gone(lease.key) and self._handler.daemons is not None:
+                await self._handler.daemons.stop(lease.key)
             return
         before = FENCE_KEY.set(held)
         try:
@@ -314,12 +320,14 @@ class Controller(Generic[K]):
             FENCE_KEY.reset(before)
             ownership.end(held, lease.key)
 
-    def _forget_gone(self, key: Request) -> None:
-        """Drop what is left of another process's key once its object is gone."""
+    def _forget_gone(self, key: Request) -> bool:
+        """Drop what is left of a key that is not ours once its object is gone; whether it is."""
         primary = self._events.primary
-        if primary is not None and primary.store.get(key) is None:
-            self._retries.forget(key)
-            self._handler.forget(key)
+        if primary is None or primary.store.get(key) is not None:
+            return False
+        self._retries.forget(key)
+        self._handler.forget(key)
+        return True
 
     async def _handle(self, task: asyncio.Task[Any], lease: WorkItem[Request]) -> None:
         key, started = lease.key, monotonic()

@@ -7,7 +7,7 @@ that is not there.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object
@@ -15,6 +15,8 @@ from quintant.core.resource import resource_of
 
 _LABEL = re.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _LABEL_LENGTH = 63
+_WORD = re.compile("[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_PREFIX = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 # A request to delete many names none of them, so the server cannot hold it to one.
 _NAMELESS = "deletecollection"
 
@@ -41,6 +43,24 @@ def legal_namespaces(call: str, namespaces: Sequence[str]) -> tuple[str, ...]:
                 hint="namespaces=() is all of them" if not name else "",
             )
     return tuple(dict.fromkeys(namespaces))
+
+
+def legal_selector(selector: str) -> Mapping[str, str]:
+    """Labels of `team=a,tier`, the second with any value; ConfigError if they are none."""
+    found: dict[str, str] = {}
+    for term in selector.split(","):
+        name, equals, value = (part.strip() for part in term.partition("="))
+        prefix, slash, word = name.rpartition("/")
+        legal = _WORD.fullmatch(word) and (_PREFIX.fullmatch(prefix) if slash else True)
+        if not legal or (equals and not _WORD.fullmatch(value)) or found.get(name, value) != value:
+            raise ConfigError(
+                f"namespaces(selector={selector!r}) selects none",
+                because=f"{term!r} is no label with a value, and no name of a label",
+                hint='manager.namespaces(selector="team=a,tier") has both labels, the second with '
+                "any value",
+            )
+        found[name] = value
+    return found
 
 
 def checked_names(

@@ -1,7 +1,7 @@
 """Whose the keys of a controller are: what a worker asks before it takes a key up.
 
 Without shards every key is this process's own, and nothing is asked. With them the ranges of
-`quintant.runtime.shard` answer.
+`quintant.runtime.shard` answer; where namespaces are selected by label, `SelectedKeys` do.
 """
 
 from __future__ import annotations
@@ -29,5 +29,5 @@ class KeyOwnership(Protocol):
 class KeyOwnerships(Protocol):
     """The keys of every controller."""
 
-    def of(self, controller: str) -> KeyOwnership:
-        """Those of the controller of this name."""
+    def of(self, controller: str) -> KeyOwnership | None:
+        """Those of the controller of this name; None if all of them are this process's own."""

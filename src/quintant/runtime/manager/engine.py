@@ -32,6 +32,7 @@ from quintant.runtime.controller.async_functions import function_name
 from quintant.runtime.controller.blocking_keys import RunningReconcile
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.controller.ownership import KeyOwnerships
 from quintant.runtime.controller.reconcile import ControllerServices
 from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader.elector import Elector, replica_identity
@@ -54,6 +55,7 @@ from quintant.runtime.source.cache_sync import CacheSync
 from quintant.runtime.webhook.declaration import WebhookDeclarations
 
 if TYPE_CHECKING:
+    from quintant.runtime.controller.selected_work import SelectedWork
     from quintant.runtime.shard.coordinator import Coordinator
     from quintant.runtime.shard.layout import Shards
     from quintant.runtime.shard.process import ShardedProcess
@@ -97,12 +99,15 @@ class Engine:
             limit = WRITE_SECONDS
         query = write_query(limit) if limit is not None else {}
         rest = Rest(self._retrying_transport(counts), counts, limit, write_query=query)
+        self._selected = self._new_selected(rest, declarations) if settings.selector else None
+        """Where namespaces are selected by label."""
         self.caches = Caches(
             rest,
             random,
             namespaces=settings.namespaces,
             metrics=self.metrics,
             timers=settings.watch,
+            selected=self._selected.namespaces if self._selected is not None else None,
         )
         fence = self._fence()
         fenced = replace(rest, fence=fence) if fence is not None else rest
@@ -135,10 +140,12 @@ class Engine:
             self.staleness,
             environment.tracer,
             self.elector.seconds_to_doubt if self.elector is not None else None,
-            self._shards.owned if self._shards is not None else None,
+            self._ownerships(),
         )
         self._runnables, self._kept = runnables, Runnables(self.client, random, self.metrics)
         self.controllers = [Controller(declared, services) for declared in declarations]
+        if self._selected is not None:
+            self._selected.serve(self.controllers)
         if self._sampling is not None:
             for controller in self.controllers:
                 self.metrics.add_staleness(controller.name, controller.views)
@@ -198,6 +205,8 @@ class Engine:
         self._declare_checks()
         for informer in self.caches:
             spawn(informer.run())
+        if self._selected is not None:
+            spawn(self._selected.namespaces.run())
         if self.environment.listen:
             spawn(self.watchdog.run())
         if self._sampling is not None:
@@ -279,7 +288,27 @@ class Engine:
     def _fence(self) -> Fence | None:
         if self._shards is not None:
             return self._shards.owned.fence
-        return self.elector.fence if self.elector is not None else None
+        fence = self.elector.fence if self.elector is not None else None
+        return fence if self._selected is None else self._selected.fence(fence)
+
+    def _ownerships(self) -> KeyOwnerships | None:
+        if self._shards is not None:
+            return self._shards.owned
+        return self._selected
+
+    def _new_selected(self, rest: Rest, declarations: Sequence[Declaration[Any]]) -> SelectedWork:
+        # Loaded by managers whose namespaces are selected.
+        from quintant.runtime.controller.selected_work import SelectedWork
+
+        settings = self.settings
+        return SelectedWork.made(
+            rest,
+            settings.selector,
+            declarations,
+            random=self.environment.random,
+            metrics=self.metrics,
+            timers=settings.watch,
+        )
 
     def _new_shards(
         self, shards: Shards, declarations: Sequence[Declaration[Any]]

@@ -22,7 +22,7 @@ from quintant.core.errors import ConfigError, QuintantError, leaf_errors
 from quintant.core.object import Object
 from quintant.core.resource import is_custom_kind
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller.namespaces import legal_namespaces
+from quintant.runtime.controller.namespaces import legal_namespaces, legal_selector
 from quintant.runtime.leader.lease import LeaseTimes
 from quintant.runtime.manager.cache_gauges import CacheGauges
 from quintant.runtime.manager.crd_check import check_crds
@@ -108,6 +108,14 @@ class Manager(ProgramDeclarations):
     @property
     def name(self) -> str:
         return self.settings.name
+
+    def namespaces(self, *, selector: str) -> None:
+        """Watch only namespaces that have these labels, as they come and go: `"team=a,tier"`.
+
+        What declarations hold to namespaces of their own stays there. It takes permission to read
+        all namespaces, and each kind in those that are selected.
+        """
+        self.configure(selector=legal_selector(selector))
 
     def part(self, name: str, *, on: bool) -> Part:
         """Begin a part that runs only if it is `on`, and has a role of its own.

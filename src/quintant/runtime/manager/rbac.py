@@ -22,7 +22,7 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.api.coordination import Lease
-from quintant.api.core import Secret, ServiceAccount
+from quintant.api.core import Namespace, Secret, ServiceAccount
 from quintant.api.events import Event
 from quintant.api.rbac import (
     GROUP,
@@ -34,7 +34,7 @@ from quintant.api.rbac import (
     RoleRef,
     Subject,
 )
-from quintant.core.object import Object, ObjectMeta
+from quintant.core.object import Metadata, Object, ObjectMeta
 from quintant.core.resource import resource_of
 from quintant.runtime.controller.declaration import Declaration, PermissionUse, WatchDeclaration
 from quintant.runtime.events.series import DEFAULT_NAMESPACE
@@ -111,10 +111,15 @@ def manager_rbac(
     """
     subject = role_subject(settings, namespace)
     needed = _by_part(declarations)
-    whole = needed.pop("", Permissions()) | own
+    whole = needed.pop("", Permissions()) | own | setting_permissions(settings)
     parts = [part_rbac(subject, whole, part, needed[part]) for part in sorted(needed)]
     keys = _certificates(subject, settings.webhook_secret, targets) if targets else ()
     return (*rbac_objects(subject, whole), *(obj for found in parts for obj in found), *keys)
+
+
+def setting_permissions(settings: Settings) -> Permissions:
+    """What a manager needs for its settings, whatever it controls."""
+    return watch_permissions(Metadata[Namespace]) if settings.selector else Permissions()
 
 
 def role_subject(settings: Settings, namespace: str) -> RoleSubject:

@@ -55,6 +55,32 @@ class StalenessView(Protocol):
         """Seconds that each kind is behind the server at most."""
 
 
+class NamespacesView(Protocol):
+    """Who knows which namespaces are selected by label."""
+
+    @property
+    def ready(self) -> Sized:
+        """Those that every cache has read."""
+
+    @property
+    def waiting(self) -> int:
+        """How many are not read yet."""
+
+
+class NamespaceCollector:
+    """How many namespaces have the labels that a manager selects."""
+
+    def __init__(self, namespaces: NamespacesView) -> None:
+        self._namespaces = namespaces
+
+    def collect(self) -> Iterator[Metric]:
+        text = "Namespaces that are selected by label."
+        gauge = Gauge("quintant_selected_namespaces", text, ("state",))
+        gauge.labels("ready").set(len(self._namespaces.ready))
+        gauge.labels("waiting").set(self._namespaces.waiting)
+        yield from gauge.collect()
+
+
 class HotLoopView(Protocol):
     """What a controller knows of keys without rest."""
 

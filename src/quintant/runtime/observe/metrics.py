@@ -20,6 +20,8 @@ from quintant.runtime.observe.collectors import (
     BlockedCleanupCollector,
     HotLoopCollector,
     HotLoopView,
+    NamespaceCollector,
+    NamespacesView,
     QueueCollector,
     QueueView,
     StalenessCollector,
@@ -99,6 +101,10 @@ class Metrics:
     def add_staleness(self, controller: str, views: StalenessView) -> None:
         """Ask a controller on every scrape how far its caches are behind."""
         self._staleness.add(controller, views)
+
+    def add_namespaces(self, namespaces: NamespacesView) -> None:
+        """Ask on every scrape how many namespaces are selected by label."""
+        self.registry.register(NamespaceCollector(namespaces))
 
     def add_informer(self, informer: WatchView) -> None:
         """Declare a watched kind, and ask its informer for its state on every scrape."""

@@ -21,6 +21,7 @@ from quintant.core.errors import (
     Conflict,
     NotFound,
     NotLeader,
+    NotSelected,
     ServerError,
     StaleCache,
     Terminal,
@@ -121,7 +122,9 @@ def _judge(error: BaseException, about: Request, kind: Resource | None) -> Recon
             return ReconcileOutcome.CONFLICT
         case NotFound() if kind is not None and _names(error, about, kind):
             return ReconcileOutcome.CONFLICT
-        case TransportError() | TooManyRequests() | NotLeader() | ServerError() | StaleCache():
+        case TransportError() | TooManyRequests() | ServerError():
+            return ReconcileOutcome.UNAVAILABLE
+        case NotLeader() | NotSelected() | StaleCache():
             return ReconcileOutcome.UNAVAILABLE
         case ReconcileTimeout():
             return ReconcileOutcome.TIMEOUT

@@ -30,7 +30,7 @@ class Guarded:
     def __init__(self, *views: View, within: float = 60) -> None:
         self.now, self.held = 0.0, 0
         self.guard = FreshnessGuard(
-            "c", ControllerViews(views), within, lambda: self.now, self._hold
+            "c", ControllerViews(lambda: views), within, lambda: self.now, self._hold
         )
 
     def _hold(self) -> None:
