@@ -237,6 +237,10 @@ async def test_every_series_is_explained(cluster: InProcessCluster) -> None:
     example = load_example("06_webhooks")
     sharded.controls(example.Topic).reconcile(example.reconcile)
     found = series((await cluster.run(sharded)).metrics.registry)
+    teams = Manager("teams")
+    teams.namespaces(selector="team=a")
+    teams.controls(example.Topic).reconcile(example.reconcile)
+    found |= series((await cluster.run(teams)).metrics.registry)
     found |= series((await everything(cluster)).registry)
     found |= series(Registry((ProcessMetrics("0"),)))
     assert explained == found
