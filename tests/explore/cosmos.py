@@ -30,8 +30,9 @@ from quintant.operators.cosmos.api.scheduled_volume_snapshot import (
 )
 from quintant.operators.cosmos.options import Options
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.shard.layout import Shards
 from quintant.testing import InProcessCluster, Scenario, ScenarioWorld, named
-from quintant.testing.explore.injection.fault import FaultMode
+from quintant.testing.explore.injection.fault import CRASHES, MEMBER_MODES, FaultMode
 from quintant.testing.explore.scenario import Document
 from testbeds.cosmos import full_node
 
@@ -156,6 +157,30 @@ class NodesLive(_Nodes):
         await world.edit(
             CosmosFullNode, "hub", lambda it: replace(it, spec=_full_node(replicas=2).spec)
         )
+        await world.quiet()
+        await world.edit(
+            CosmosFullNode,
+            "hub",
+            lambda it: replace(it, spec=_full_node(replicas=1, image="gaia:v2").spec),
+        )
+        await world.quiet()
+
+
+class NodesOfThreeMembers(_Nodes):
+    """Three members: all of a namespace is one's. A node is rolled, another one goes."""
+
+    replicas = 3
+    modes = (*MEMBER_MODES, *CRASHES, FaultMode.LOST)
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("cosmos-operator", shards=Shards(ranges=8))
+        controllers(manager, Options(), QuietNodes())
+        return [manager]
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await world.quiet()
+        world.spawn(kubelet(world))
+        await world.create(_full_node(replicas=2))
         await world.quiet()
         await world.edit(
             CosmosFullNode,

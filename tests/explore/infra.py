@@ -23,7 +23,9 @@ from quintant.operators.infra.api import (
 )
 from quintant.operators.infra.remote import Remote
 from quintant.runtime.manager.manager import Manager
+from quintant.runtime.shard.layout import Shards
 from quintant.testing import FaultMode, InProcessCluster, RemoteModel, Scenario, ScenarioWorld
+from quintant.testing.explore.injection.fault import CRASHES, MEMBER_MODES
 from testbeds.infra import KINDS, OPTIONS, PASSWORD, ModelledTargets, template
 from testbeds.modelled_provider import ModelledProvider
 
@@ -207,3 +209,21 @@ class Adopt(_Infra):
         spec = {"tosca": template(), "adoptInfrastructureID": "inf-1", **SOON}
         await world.create(made(Cluster, "two", spec))
         await world.quiet()
+
+
+class InfraOfThreeMembers(_Infra):
+    """Three members: one has the Cluster, perhaps another one the scheduler and the clouds."""
+
+    replicas = 3
+    modes = (*MEMBER_MODES, *CRASHES, FaultMode.LOST)
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("infra", shards=Shards(ranges=8))
+        controllers(manager, OPTIONS, Remote(self.im(world).at, ModelledTargets()))
+        return [manager]
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await self.start(world)
+        await world.delete(Cluster, "one")
+        await world.quiet()
+        assert not self.im(world).running

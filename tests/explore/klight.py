@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from quintant import Context, Manager, Request, replace
+from quintant import Context, Manager, Request, Shards, replace
 from quintant.api.core import Container, Pod, PodSpec
 from quintant.api.pod import ContainerState, ContainerStateRunning, ContainerStatus, PodStatus
 from quintant.core.clock import timestamp
@@ -22,6 +22,7 @@ from quintant.operators.klight.observed.answers import Answer, Contents, PeerHea
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.rules import object_name
 from quintant.testing import FaultMode, RemoteModel, Scenario, ScenarioWorld, effect, named
+from quintant.testing.explore.injection.fault import CRASHES, MEMBER_MODES
 from quintant.wire.lightpeer import PORT
 from quintant.wire.peeradmin import StatusResponse
 from testbeds.modelled_peers import Model, ModelledPeers, Mood
@@ -170,6 +171,12 @@ def kubelet(network: PeerNetwork) -> Manager:
     return manager
 
 
+def pod(name: str, network: str) -> Pod:
+    """The pod of a peer."""
+    spec = PodSpec(containers=(Container(name="lightpeer", image="lightpeer"),))
+    return Pod(metadata=named(name, labels={LABEL: network}), spec=spec)
+
+
 def running(pod: Pod, since: str, life: int = 1) -> PodStatus:
     """The status of a pod that runs; another life is another incarnation of its container."""
     container = ContainerStatus(
@@ -201,8 +208,7 @@ class _Klight(Scenario):
     async def script(self, world: ScenarioWorld) -> None:
         await world.run(kubelet(network_of(world)))
         for name in NAMES:
-            spec = PodSpec(containers=(Container(name="lightpeer", image="lightpeer"),))
-            await world.create(Pod(metadata=named(name, labels={LABEL: NET}), spec=spec))
+            await world.create(pod(name, NET))
         await world.quiet()
 
     def always(self, world: ScenarioWorld) -> None:
@@ -244,10 +250,7 @@ class KlightLeave(_Klight):
         await super().script(world)
         await world.delete(Pod, "p5")
         await world.quiet()
-        unlabelled: dict[str, Any] = {"labels": {}}
-        await world.edit(
-            Pod, "p4", lambda it: replace(it, metadata=replace(it.metadata, **unlabelled))
-        )
+        await label(world, "p4", {})
         await world.quiet()
 
 
@@ -312,3 +315,39 @@ class KlightRepairOriginals(KlightRepair):
     """The same of another make."""
 
     own = False
+
+
+class KlightOfThreeMembers(_Klight):
+    """Two networks, perhaps of two members; one pod moves between them, another one leaves."""
+
+    replicas = 3
+    modes = (*MEMBER_MODES, *CRASHES, FaultMode.LOST)
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("klight", shards=Shards(ranges=8))
+        controllers(manager, Options(), PeerCalls(network_of(world)))
+        return [manager]
+
+    async def script(self, world: ScenarioWorld) -> None:
+        await world.quiet()
+        await world.run(kubelet(network_of(world)))
+        for name, network in zip(NAMES, "aaabb", strict=True):
+            await world.create(pod(name, network))
+        await world.quiet()
+        await label(world, "p3", {LABEL: "b"})
+        await world.quiet()
+        await label(world, "p2", {})
+        await world.quiet()
+
+    def settled(self, world: ScenarioWorld) -> None:
+        views = {each.address: {*each.view} for each in network_of(world).serving}
+        second = {*map(address_of, ("p3", "p4", "p5"))}
+        for each in second:
+            assert views[each] == second, f"{each} sees {views[each]}"
+
+
+async def label(world: ScenarioWorld, name: str, labels: dict[str, str]) -> None:
+    """Give a pod these labels, and no others."""
+    await world.edit(
+        Pod, name, lambda it: replace(it, metadata=replace(it.metadata, labels=labels))
+    )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from explore.cosmos import NodesOfThreeMembers
 from explore.greeter import GreetersOfThreeMembers
+from explore.klight import KlightOfThreeMembers
 from explore.portal import PortalOfThreeMembers
 from quintant import Context, KeyedState, Manager, Shards
 from quintant.api.core import ConfigMap
@@ -52,6 +56,18 @@ def test_three_members_bear_whatever_happens_to_one() -> None:
     assert explored.failure is None
     assert len(plan) == explored.points[PointKind.WRITE] * len(MEMBER_MODES)
     assert [failure.token for failure in map(explored.run, plan) if failure] == []
+
+
+@pytest.mark.parametrize(
+    "scenario", [KlightOfThreeMembers, NodesOfThreeMembers, PortalOfThreeMembers]
+)
+def test_every_write_of_an_operator_is_a_point_for_whatever_happens_to_a_member(
+    scenario: type[Scenario],
+) -> None:
+    explored = Explorer(scenario)
+    plan = explored.plan(MEMBER_MODES)
+    assert explored.failure is None
+    assert len(plan) == explored.points[PointKind.WRITE] * len(MEMBER_MODES)
 
 
 def test_portal_bears_what_happens_to_one_of_three_members() -> None:

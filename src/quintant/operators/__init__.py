@@ -91,11 +91,13 @@ OPERATORS: dict[str, OperatorProgram] = {
                 reports=("healthcheck",),
             ),
         ),
+        shards=True,
     ),
     "infra": OperatorProgram(
         "infra",
         "makes, changes, heals and deletes whole clusters on clouds",
         egress=(EgressTarget(pods=False),),
+        shards=True,
     ),
     "klight": OperatorProgram(
         "klight",
@@ -105,6 +107,7 @@ OPERATORS: dict[str, OperatorProgram] = {
         # A pod names the port of its peer; peers of another make come back during a repair.
         egress=(EgressTarget(),),
         serves=(9082,),
+        shards=True,
     ),
     "portal": OperatorProgram(
         "portal",

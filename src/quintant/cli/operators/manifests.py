@@ -54,7 +54,7 @@ OPERATOR_REPLICAS = 2
 @click.option(
     "--shards",
     is_flag=True,
-    help="All replicas of an operator work, each on objects of its own (portal).",
+    help="All replicas of an operator work, each on objects of its own (not shifu).",
 )
 @click.option(
     "--monitoring",

@@ -25,7 +25,9 @@ OWN_IMAGE = "OWN_IMAGE"
     epilog="\b\n" + "\n".join(f"{name}: {OPERATORS[name].title}" for name in sorted(OPERATORS)),
 )
 @click.argument("name", metavar="NAME", type=click.Choice(sorted(OPERATORS)))
-@click.option("--shards", is_flag=True, help="Every replica works, on objects of its own (portal).")
+@click.option(
+    "--shards", is_flag=True, help="Every replica works, on objects of its own (not shifu)."
+)
 @flags
 def command(name: str, shards: bool, **given: Any) -> None:
     """Run one of Quintant's own operators until Ctrl-C.

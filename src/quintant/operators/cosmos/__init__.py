@@ -53,6 +53,7 @@ from quintant.operators.cosmos.upgrade_plans.reconcile import UpgradePlanReconci
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.reconcile.key_locks import KeyLocks
+from quintant.runtime.shard.layout import by_namespace
 from quintant.runtime.source import predicates
 
 _OWNED = {triggers.OWNER: triggers.owner_uid}
@@ -107,6 +108,7 @@ def _full_nodes(manager: Manager, options: Options, reconciler: CosmosFullNodeRe
         .uses(RoleBinding, "delete")
         .on(reconciler.cache.news)
         .keeps(reconciler.metrics, reconciler.control.claims.refusals)
+        .shard_by(by_namespace)
         .workers(options.max_concurrent_reconciles)
         .reconcile(reconciler)
     )
@@ -117,6 +119,7 @@ def _cache(manager: Manager, reconciler: CacheReconciler) -> None:
     (
         manager.controls(CosmosFullNode, name="cosmos-cache", when=triggers.HEIGHTS_CHANGED)
         .watches(NodePod, to=triggers.owner_of, when=addresses, labels=OURS, index=_OWNED)
+        .shard_by(by_namespace)
         .keeps(reconciler.cache)
         .reconcile(reconciler)
     )
@@ -127,6 +130,7 @@ def _healing(manager: Manager, reconciler: SelfHealingReconciler) -> None:
         manager.controls(CosmosFullNode, name="cosmos-selfhealing", when=predicates.generation)
         .uses(Pod, "delete")
         .uses(PersistentVolumeClaim, "delete")
+        .shard_by(by_namespace)
         .keeps(reconciler.memories)
         .reconcile(reconciler)
     )
@@ -135,8 +139,9 @@ def _healing(manager: Manager, reconciler: SelfHealingReconciler) -> None:
 def _plans(manager: Manager, reconciler: UpgradePlanReconciler) -> None:
     (
         manager.controls(CosmosFullNode, name="cosmos-upgrades", when=predicates.generation)
+        .shard_by(by_namespace)
         .reconcile(reconciler)
-    )  # fmt: skip
+    )
 
 
 def _snapshots(manager: Manager, reconciler: ScheduledVolumeSnapshotReconciler) -> None:
@@ -155,6 +160,7 @@ def _snapshots(manager: Manager, reconciler: ScheduledVolumeSnapshotReconciler) 
         .watches(VolumeSnapshot, to=snapshots.schedule_of, optional=True)
         .uses(VolumeSnapshot, "create", "delete")
         .uses(CosmosFullNode, "patch", sub="status")
+        .shard_by(by_namespace)
         .finalize(FINALIZER, cleanup)
         .reconcile(reconciler)
     )
@@ -172,5 +178,6 @@ def _jobs(manager: Manager, reconciler: StatefulJobReconciler) -> None:
         .watches(VolumeSnapshot, to=index, when=ready, optional=True)
         .uses(Job, "create")
         .uses(PersistentVolumeClaim, "create", "delete")
+        .shard_by(by_namespace)
         .reconcile(reconciler)
     )

@@ -33,6 +33,7 @@ def controllers(
     keys, metrics = Keys(options), KlightMetrics()
     manager.operator(metrics=metrics, alerts=ALERTS)
     manager.serve_json(WORD, networks)
+    reconcile = LightNetworkReconciler(options, lambda: remote or _connected(options), metrics)
     (
         manager.keyed("klight")
         .watches(
@@ -52,7 +53,8 @@ def controllers(
         .uses(LightNetwork, "patch", sub="status")
         .workers(options.workers)
         .timeout(TURN_SECONDS)
-        .reconcile(LightNetworkReconciler(options, lambda: remote or _connected(options), metrics))
+        .on_released(reconcile.states.forget)
+        .reconcile(reconcile)
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import datetime
 from functools import cache
 
 from quintant.core.clock import monotonic
@@ -16,12 +15,11 @@ from quintant.core.object import Request
 from quintant.operators.klight.act.run import step_runner, warn_nameless
 from quintant.operators.klight.lightnetwork.plan import ShowStep
 from quintant.operators.klight.metrics import KlightMetrics
-from quintant.operators.klight.observe.reader import NetworkState
+from quintant.operators.klight.observe.states import NetworkStates
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.plan.turn import begin, steps
 from quintant.operators.klight.remote import Peers
 from quintant.runtime.reconcile.context import KeyContext
-from quintant.runtime.reconcile.keyed_state import KeyedState
 from quintant.runtime.reconcile.result import Result
 
 CALLS = 64
@@ -35,26 +33,21 @@ class LightNetworkReconciler:
         self, options: Options, connect: Callable[[], Peers], metrics: KlightMetrics
     ) -> None:
         self._options, self._metrics, self._peers = options, metrics, cache(connect)
-        self._states = KeyedState(NetworkState)
-        self._began: tuple[datetime, float] | None = None
+        self.states = NetworkStates(metrics)
         self._limit = asyncio.Semaphore(CALLS)
 
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
         if not request.name:
             await warn_nameless(ctx, self._options.label)
             return None
-        began, started = self._began = self._began or (ctx.clock.now(), monotonic())
-        known, state = request in self._states, self._states[request]
+        state, epoch, known = self.states.begin(request, ctx)
         turn = step_runner(ctx, self._options, state, self._peers(), self._metrics, self._limit)
         observed = await turn.observe()
         await turn.perform(begin(observed, state.memory, turn.now()))
-        for step in steps(observed, self._options, began):
+        for step in steps(observed, self._options, epoch.time):
             await turn.run(step)
         if observed.stack and not known:
-            self._metrics.rebuild.set(monotonic() - started)
+            self._metrics.rebuild.set(monotonic() - epoch.seconds)
         result = await turn.run(ShowStep(self._options))
-        if result is None:
-            self._states.forget(request)
-        populated = (each for each in self._states.values() if each.memory.join.pods)
-        self._metrics.networks.set(sum(1 for _ in populated))
+        self.states.end(request, over=result is None)
         return result

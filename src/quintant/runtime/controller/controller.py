@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import operator
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Generic
 
@@ -233,9 +233,18 @@ class Controller(Generic[K]):
 
     def calls_under_way(self) -> Iterable[Request]:
         """The keys of which a source has work of its own under way."""
-        for source in self.declaration.sources:
-            if isinstance(source, LongCalls):
-                yield from source.under_way()
+        for calls in self._long_calls():
+            yield from calls.under_way()
+
+    def divide(self, members: int) -> None:
+        """Keep to this process's part of limits that so many members share."""
+        if self.bucket is not None:
+            self.bucket.divide(members)
+        for calls in self._long_calls():
+            calls.divide(members)
+
+    def _long_calls(self) -> Iterator[LongCalls[Any]]:
+        return (each for each in self.declaration.sources if isinstance(each, LongCalls))
 
     async def handle(self, key: Request) -> Result | None:
         """Do what one key needs, outside of the queue; raises what the user's code raises."""

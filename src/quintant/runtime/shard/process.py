@@ -137,11 +137,10 @@ class ShardedProcess:
         `bucket` is what the requests of the whole program wait for.
         """
         machine = self._machine
-        buckets = (bucket, *(controller.bucket for controller in controllers))
         work = ShardedWork(
             self.owned,
             controllers,
-            [each for each in buckets if each is not None],
+            bucket,
             partial(fill_caches, self._leases.rest, caches, machine.random),
         )
         return Coordinator(
@@ -164,10 +163,10 @@ class ShardedWork:
         self,
         owned: OwnedRanges,
         controllers: Sequence[Controller[Any]],
-        buckets: Sequence[TokenBucket],
+        bucket: TokenBucket | None,
         fill: Callable[[], Awaitable[None]],
     ) -> None:
-        self._owned, self._controllers, self._buckets = owned, controllers, buckets
+        self._owned, self._controllers, self._bucket = owned, controllers, bucket
         self._fill = fill
         owned.calls = self._calls
 
@@ -183,8 +182,10 @@ class ShardedWork:
             controller.forget_keys(self._within(controller, ranges))
 
     def divide(self, members: int) -> None:
-        for bucket in self._buckets:
-            bucket.divide(members)
+        if self._bucket is not None:
+            self._bucket.divide(members)
+        for controller in self._controllers:
+            controller.divide(members)
 
     def _within(
         self, controller: Controller[Any], ranges: frozenset[int]

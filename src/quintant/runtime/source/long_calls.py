@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from quintant.core.object import Request
 from quintant.runtime.observe.logs import get_logger
+from quintant.runtime.source.call_places import CallPlaces
 from quintant.runtime.source.sources import SourceContext
 
 # Calls under way at once, of all keys: more would need too many connections.
@@ -76,6 +77,7 @@ class LongCalls(Generic[R]):
 
     def __init__(self, *, limit: int = LIMIT) -> None:
         self._limit = limit
+        self._places = CallPlaces(limit)
         self._run: _Run[R] = _Run()
 
     def begin(
@@ -128,9 +130,13 @@ class LongCalls(Generic[R]):
         if known is not None and known.outcome is not None:
             del self._run.calls[request]
 
+    def divide(self, members: int) -> None:
+        """Make no more than this process's part of the calls that so many members may together."""
+        self._places.resize(max(1, self._limit // members))
+
     async def __call__(self, context: SourceContext) -> None:
         """Make the calls that are asked for; a source."""
-        run, places = self._run, asyncio.Semaphore(self._limit)
+        run, places = self._run, self._places
         if run.stopping:
             run = self._run = _Run()
         under_way: set[asyncio.Task[None]] = set()
@@ -152,7 +158,7 @@ class LongCalls(Generic[R]):
 
 async def _perform(
     run: _Run[R],
-    places: asyncio.Semaphore,
+    places: CallPlaces,
     request: Request,
     call: _LongCall[R],
     context: SourceContext,

@@ -129,11 +129,12 @@ def of_operator(*words: str) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all(result.stdout))
 
 
-def test_a_sharded_operator_starts_so_and_may_do_with_leases_what_members_do() -> None:
-    found = of_operator("portal", "--shards", "--image", "registry.example.com/quintant:1")
+@pytest.mark.parametrize("name", ["cosmos", "infra", "klight", "portal"])
+def test_a_sharded_operator_starts_so_and_may_do_with_leases_what_members_do(name: str) -> None:
+    found = of_operator(name, "--shards", "--image", "registry.example.com/quintant:1")
     (deployment,) = [each for each in found if each["kind"] == "Deployment"]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    assert container["args"][:3] == ["operator", "portal", "--shards"]
+    assert container["args"][:3] == ["operator", name, "--shards"]
     rules = [rule for each in found if each["kind"] == "Role" for rule in each["rules"]]
     verbs = {verb for rule in rules if "leases" in rule["resources"] for verb in rule["verbs"]}
     assert verbs >= {"list", "delete"}
@@ -142,8 +143,8 @@ def test_a_sharded_operator_starts_so_and_may_do_with_leases_what_members_do() -
 @pytest.mark.parametrize(
     ("words", "first"),
     [
-        (["manifests", "infra", "--shards"], "infra cannot be sharded"),
-        (["operator", "infra", "--shards"], "infra cannot be sharded"),
+        (["manifests", "shifu", "--shards"], "shifu cannot be sharded"),
+        (["operator", "shifu", "--shards"], "shifu cannot be sharded"),
         (
             ["manifests", str(EXAMPLES / "01_greeter.py"), "--shards"],
             "01_greeter.py is not sharded",

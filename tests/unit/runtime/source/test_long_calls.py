@@ -146,6 +146,22 @@ async def test_only_so_many_calls_are_under_way_and_the_others_wait() -> None:
         assert provider.begun == ["0", "1", "2", "3"]
 
 
+async def test_members_share_how_many_calls_are_under_way() -> None:
+    calls, provider = LongCalls[str](limit=4), Provider()
+    async with ready(calls, grace=3 * MINUTE):
+        calls.divide(4)
+        for number in range(4):
+            calls.begin(Request(f"{number}"), 1, provider.call(f"{number}"))
+        await advance(1)
+        assert provider.begun == ["0"]
+        calls.divide(2)
+        await settle()
+        assert provider.begun == ["0", "1"]
+        calls.divide(9)
+        await advance(MINUTE + 1)
+        assert provider.begun == ["0", "1", "2"]
+
+
 async def test_nothing_is_begun_while_those_under_way_are_awaited() -> None:
     calls, provider = LongCalls[str](limit=1), Provider()
     async with ready(calls, grace=10 * MINUTE):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from quintant.core.object import Request
+from quintant.core.errors import NotLeader
 from quintant.operators.infra.act.claims import note_id, release_all, release_claims, win_claim
 from quintant.operators.infra.act.secrets import apply_own_secret, save_kubeconfig
 from quintant.operators.infra.act.status import record_status, write_status
@@ -75,9 +75,10 @@ class Performer:
             return await save_kubeconfig(ctx, observed.cluster, act.kubeconfig, new=act.new)
         call = provider_call(observed, act)
         if call.id is not None:
-            return self._begin(ctx.request, call, provider)
+            return self._begin(ctx, call, provider)
         if call.method in _COUNTED:
             self.metrics.reconfigurations.inc()
+        ctx.client.fence()
         try:
             return await call_provider(provider, call)
         except ProviderError as error:
@@ -108,16 +109,27 @@ class Performer:
             self.metrics.adoptions.inc()
         return decision if known else replace(decision, after=None)
 
-    def _begin(self, request: Request, call: ProviderCall, provider: Provider) -> BegunCall:
-        if self.calls.is_under_way(request):
+    def _begin(self, ctx: Context[Cluster], call: ProviderCall, provider: Provider) -> BegunCall:
+        if self.calls.is_under_way(ctx.request):
             return BegunCall()
         serial = next(self._serials)
-        self.calls.begin(request, (call.id, serial), _work(provider, call))
+        work = fenced_work(ctx.client.fence, provider, call)
+        self.calls.begin(ctx.request, (call.id, serial), work)
         return BegunCall(call.id, serial)
 
 
-def _work(provider: Provider, call: ProviderCall) -> Callable[[], Awaitable[None]]:
+def fenced_work(
+    fence: Callable[[], None], provider: Provider, call: ProviderCall
+) -> Callable[[], Awaitable[None]]:
+    """A long call, which is not sent if another process has the Cluster when its turn comes."""
+
     async def work() -> None:
+        # It may have waited for a place until the Cluster is another process's.
+        try:
+            fence()
+        except NotLeader as error:
+            failure = Failure(ErrorClass.TRANSIENT, "NotSent", str(error), applied=False)
+            raise ProviderError(failure) from None
         await call_provider(provider, call)
 
     return work

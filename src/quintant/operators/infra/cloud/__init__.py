@@ -62,6 +62,7 @@ def _declare(manager: Manager, kind: type[AnyCloud], name: str, reconcile: Cloud
         .watches(GlobalInfrastructureProvider, to=clouds, when=changed(provider_aspects))
         .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
         .uses(Secret, "get", "patch")
+        .single()
         .keeps(reconcile.due)
         .finalize(IN_USE, reconcile.cleanup, when=in_use, leaves=left_behind)
         .reconcile(reconcile)

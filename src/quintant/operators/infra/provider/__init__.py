@@ -56,6 +56,7 @@ def _declare(
         .watches(Cloud, to=named, when=changed(provider_of), index=clouds)
         .watches(GlobalCloud, to=named, when=changed(provider_of), index=clouds)
         .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
+        .single()
         .keeps(reconcile.metrics)
         .finalize(IN_USE, reconcile.cleanup, when=in_use)
         .reconcile(reconcile)

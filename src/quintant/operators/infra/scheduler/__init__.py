@@ -26,6 +26,7 @@ def controllers(manager: Manager) -> None:
         .watches(Cloud, to=by_index(UNSCHEDULED_INDEX, affected), when=watched)
         .watches(GlobalCloud, to=by_index(UNSCHEDULED_INDEX, affected), when=watched)
         # Two at once would both take the last place of a cloud.
+        .single()
         .workers(1)
         .keeps(reconcile.warned)
         .reconcile(reconcile)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from quintant.core.object import Request, replace
 from quintant.operators.klight.api import GROUP, JOINED, NETWORK, PeerPod
@@ -76,6 +77,14 @@ class Keys:
         return network_of(pod, self.options) or Request("", pod.metadata.namespace)
 
 
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class NetworkEpoch:
+    """Since when networks are this process's own: since it began, or since it took their ranges."""
+
+    time: datetime
+    seconds: float
+
+
 @dataclass(slots=True)
 class NetworkState:
     """What the controller holds of one network between two turns."""
@@ -85,6 +94,8 @@ class NetworkState:
     """What was made of each pod at the last look, by uid: most have not changed since."""
     warnings: EventLimiter = field(default_factory=EventLimiter)
     """Which warnings were recorded lately."""
+    epoch: NetworkEpoch | None = None
+    """In which it was made: another process may have been at work on the network since."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from quintant.operators.infra.act.perform import call_provider
+from quintant.core.errors import NotLeader
+from quintant.operators.infra.act.perform import call_provider, fenced_work
 from quintant.operators.infra.builders import CREATE_TOKEN
 from quintant.operators.infra.observed.answers import ProviderError
 from quintant.operators.infra.observed.marks import InfrastructureMarks
@@ -77,6 +78,20 @@ async def test_answer_that_names_what_was_not_created_is_not_believed() -> None:
             await call_provider(provider, ProviderCall(ProviderMethod.CREATE, template=TEMPLATE))
         # Something was made, and is looked for.
         assert lost.value.failure.applied is None
+
+
+async def test_a_long_call_is_not_sent_for_a_cluster_that_is_another_process_s_by_now() -> None:
+    def fence() -> None:
+        raise NotLeader("range 7 of epoch 12 is not held any more")
+
+    provider: Any = RecordingProvider()
+    call = ProviderCall(ProviderMethod.UPDATE, "inf-1", TEMPLATE, seconds=90.0)
+    with pytest.raises(ProviderError) as refused:
+        await fenced_work(fence, provider, call)()
+    assert provider.calls == []
+    assert refused.value.failure.applied is False
+    await fenced_work(lambda: None, provider, call)()
+    assert len(provider.calls) == 1
 
 
 def test_template_of_a_call_is_in_no_log() -> None:
