@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+import patience
 from testbeds.chromium import Viewer
 from testbeds.console_rows import ago, event, full_node
 from testbeds.console_server import ConsoleServer
@@ -14,6 +17,12 @@ MARK = f"for (const row of document.querySelectorAll('{ROWS}')) row.known = true
 UNMARKED = f"[...document.querySelectorAll('{ROWS}')].filter((row) => !row.known).length"
 SILENT_MS = 5000
 ASLEEP_MS = 40_000
+HOUR_MS = 3_600_000
+AWAKE_MS = 2000
+ARRIVED = """async () => {
+  const { topic } = await import("/static/store.js");
+  return topic("panel/cosmos").rows.has("full-8");
+}"""
 HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", {get: () => hidden, configurable: true});
   document.dispatchEvent(new Event("visibilitychange"));
@@ -137,6 +146,42 @@ async def test_a_tab_that_slept_gives_its_connection_back_and_is_up_to_date_when
     await looking.page.evaluate(HIDE, False)
     await looking.live()
     await visible(looking, "kvstore-at-night")
+
+
+async def test_a_tab_that_slept_for_an_hour_is_up_to_date_within_two_seconds_of_waking(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    """The page's clock stands still until everything has arrived: what it waits for is counted."""
+    clock = looking.page.clock
+    await clock.install()
+    await looking.open("/systems/cosmos")
+    await visible(looking, "kvstore-6")
+    await looking.page.evaluate(HIDE, True)
+    await clock.fast_forward(HOUR_MS)
+    await looking.page.wait_for_selector("#live:not([data-live=live])")
+    now = await looking.page.evaluate("Date.now()")
+    await clock.pause_at(datetime.fromtimestamp(now / 1000 + 5, UTC))
+    server.change("panel/cosmos", {"full-8": full_node(8, name="kvstore-at-night")})
+    await looking.page.evaluate(HIDE, False)
+    async with patience.within(20):
+        while not await looking.page.evaluate(ARRIVED):
+            assert await looking.page.evaluate("document.hidden") is False
+    await clock.run_for(AWAKE_MS)
+    assert await looking.page.get_by_text("kvstore-at-night").count() > 0
+    assert await looking.page.locator("#live-word").inner_text() == "Live"
+
+
+async def test_a_machine_that_slept_with_the_page_open_asks_again_for_what_there_is(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    """No event tells a page of that; the connection may look as good as before."""
+    await looking.page.clock.install()
+    await looking.open("/systems/cosmos")
+    await visible(looking, "kvstore-6")
+    server.change("panel/cosmos", {"full-8": full_node(8, name="kvstore-at-night")}, lost=True)
+    await looking.page.clock.fast_forward(HOUR_MS)
+    await visible(looking, "kvstore-at-night")
+    await looking.live()
 
 
 async def test_an_operator_that_is_installed_or_removed_comes_and_goes_without_a_reload(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from foreign.npm_package import AXE
+from testbeds.axe import violations
 from testbeds.chromium import Viewer, viewer
 from testbeds.console_rows import ago, device_link
 from testbeds.console_server import ConsoleServer
@@ -26,12 +25,6 @@ VIEWS = {
     "events": "/events",
     "nodes": "/nodes",
 }
-RULES = "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"
-RUN_AXE = """async (rules) => {
-  const found = await axe.run(document, {runOnly: {type: "tag", values: rules}});
-  return found.violations.map((each) =>
-    `${each.id}: ${each.nodes.map((node) => `${node.html} ${node.failureSummary}`).join("; ")}`);
-}"""
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 CURRENT_IN_SIGHT = """(() => {
   const { left, right } = document.querySelector("#nav [aria-current]").getBoundingClientRect();
@@ -39,13 +32,6 @@ CURRENT_IN_SIGHT = """(() => {
 })()"""
 SIZES = """["resource", "navigation"].flatMap((kind) => performance.getEntriesByType(kind))
   .reduce((sum, each) => sum + each.encodedBodySize, 0)"""
-
-
-async def violations(looking: Viewer) -> list[str]:
-    """What axe finds; it is evaluated, since the page's policy lets no script of others in."""
-    await looking.page.evaluate(AXE.provide(os.environ).read_text())
-    found: list[str] = await looking.page.evaluate(RUN_AXE, RULES)
-    return found
 
 
 async def settled(looking: Viewer, path: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from testbeds.chromium import Viewer
-from testbeds.console_rows import full_node, many_rows
+from testbeds.console_rows import full_node, many_rows, node
 from testbeds.console_server import ConsoleServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -104,6 +104,39 @@ async def test_the_overview_has_the_broken_first_and_says_why(looking: Viewer) -
     await looking.page.get_by_text("no peer sends it blocks").wait_for()
     await looking.page.get_by_role("link", name="CosmosFullNode chains/kvstore-2").click()
     await looking.page.wait_for_url("**/objects/cosmos.strange.love/**")
+
+
+async def test_the_overview_has_the_node_with_a_fault_first_and_how_much_memory_is_free(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    await looking.open("/")
+    nodes = looking.page.get_by_role("region", name="Nodes")
+    await nodes.get_by_text("6 nodes, 3 simulated: 1 with a fault, ").wait_for()
+    lines = nodes.locator(".node")
+    assert await lines.first.locator("a").inner_text() == "edge-4"
+    await lines.first.get_by_text("it has not reported for 50 s").wait_for()
+    free = await lines.locator(".node-free").all_inner_texts()
+    assert free[1] == "870 MiB free", "of those that are well, the fullest"
+    server.change("nodes", {"edge-1": node(1, broken=True)})
+    await nodes.get_by_text("2 with a fault").wait_for()
+
+
+async def test_what_changed_in_one_namespace_is_a_list_with_an_address_of_its_own(
+    looking: Viewer,
+) -> None:
+    await looking.open("/changes")
+    await looking.page.locator(".change").nth(3).wait_for()
+    choice = looking.page.get_by_role("combobox", name="Namespace")
+    await choice.select_option("factory")
+    await looking.page.wait_for_url("**/changes/factory")
+    await looking.page.reload()
+    await looking.page.get_by_role("heading", name="Changes in factory").wait_for()
+    await looking.page.get_by_text("2 changes", exact=True).wait_for()
+    assert await looking.page.locator(".change").count() == 2
+    current = looking.page.get_by_role("navigation").locator("[aria-current=page]")
+    assert await current.inner_text() == "Changes"
+    await choice.select_option("All namespaces")
+    await looking.page.wait_for_url("**/changes")
 
 
 @pytest.mark.parametrize("path", ["/events", "/changes", "/nodes"])

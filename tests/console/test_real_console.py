@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from conformance.kubectl import programs
 from quintant import Client, Config
 from quintant.api.core import Node
 from quintant.cli.client import open_client
@@ -20,11 +22,15 @@ from quintant.console.console import ConsoleOptions, run_console
 from quintant.core.address import BindAddress
 from quintant.core.clock import Random, SystemClock
 from quintant.core.object import ObjectMeta
+from testbeds.axe import violations
 from testbeds.chromium import Viewer, viewer
 from testbeds.console import systems
 from testbeds.kept_cluster import kept_cluster
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+READABLE = ("/plain", "/plain/nodes", "/plain/objects/core/v1/nodes/-/berlin", "/docs/shifu")
+PROGRAMS = programs()
+needs_kubectl = pytest.mark.skipif(not PROGRAMS, reason="there is no kubectl")
 ANYWHERE = BindAddress.parse("127.0.0.1:0")
 VIEWS = ("/", "/systems/klight", "/systems/shifu", "/edgemap", "/changes", "/events", "/nodes")
 
@@ -81,6 +87,50 @@ async def test_a_changed_field_is_seen_live_with_old_new_and_who(
     await change.get_by_text("by kubectl-edit").wait_for()
     assert await change.locator(".change-old .long-text").inner_text() == "h1"
     assert await change.locator(".change-new .long-text").inner_text() == "h2"
+
+
+@needs_kubectl
+async def test_what_kubectl_edit_changes_is_in_the_history_with_old_new_and_who(
+    real: Viewer, client: Client, tmp_path: Path
+) -> None:
+    await client.create(Node(metadata=ObjectMeta(name="paris", labels={"hall": "h1"})))
+    await real.open("/objects/core/v1/nodes/-/paris")
+    await real.page.get_by_text("hall=h1").wait_for()
+    await edit(tmp_path / "kubeconfig", "node/paris", "s/hall: h1/hall: h2/")
+    change = real.page.get_by_role("region", name="History").locator(".change", has_text="hall")
+    await change.get_by_text("by kubectl-edit").wait_for()
+    assert await change.locator(".change-old .long-text").inner_text() == "h1"
+    assert await change.locator(".change-new .long-text").inner_text() == "h2"
+    await real.open("/changes/-")
+    await real.page.locator(".change", has_text="hall").get_by_text("by kubectl-edit").wait_for()
+
+
+async def edit(kubeconfig: Path, name: str, script: str) -> None:
+    """`kubectl edit`, with an editor that needs nobody."""
+    process = await asyncio.create_subprocess_exec(
+        *(PROGRAMS[0], "--kubeconfig", kubeconfig, "edit", name),
+        env={**os.environ, "KUBE_EDITOR": f"sed -i '{script}'"},
+        stdin=asyncio.subprocess.DEVNULL,
+    )
+    assert await process.wait() == 0
+
+
+async def test_tables_without_javascript_and_docs_are_read_by_everybody(
+    browser: Any, client: Client, tmp_path: Path
+) -> None:
+    await client.create(Node(metadata=ObjectMeta(name="berlin", labels={"hall": "h1"})))
+    async with real_console(browser, tmp_path / "kubeconfig") as looking:
+        for path in READABLE:
+            await looking.page.goto(looking.url + path)
+            await looking.page.get_by_role("heading", level=1).wait_for()
+            assert await violations(looking) == [], path
+        async with viewer(browser, looking.url, java_script_enabled=False) as without:
+            await without.page.goto(f"{looking.url}/nodes")
+            await without.page.get_by_role("link", name="The same as plain tables").click()
+            await without.page.get_by_role("link", name="Nodes").click()
+            await without.page.get_by_role("cell", name="berlin", exact=True).wait_for()
+            await without.page.get_by_role("link", name="open").click()
+            await without.page.get_by_text("hall: h1").first.wait_for()
 
 
 async def test_an_api_server_that_is_killed_is_said_and_the_page_goes_on_when_it_is_back(

@@ -10,9 +10,11 @@ from msgspec import Meta
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.api.core import Node
 from quintant.api.meta import Condition
+from quintant.console.boards.overview import BEATS_PER_POINT, RING
+from quintant.console.publisher import HEARTBEAT_SECONDS
 from quintant.core.object import Custom, Model, ObjectMeta
 from quintant.core.resource import resource
-from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec
+from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec, EdgeDeviceStatus
 from quintant.operators.shifu.api.names import GROUP
 from quintant.operators.shifu.api.node import EdgeNode
 from quintant.testing import InProcessCluster, named
@@ -154,6 +156,20 @@ async def test_two_objects_of_one_name_one_after_the_other_are_not_mixed_up(
         rows = await console.rows("panel/strangers.dev")
         assert list(rows) == [second.metadata.uid]
         assert first.metadata.uid not in rows
+
+
+async def test_plots_are_of_the_last_minutes_and_never_longer(cluster: InProcessCluster) -> None:
+    async with running_console(cluster) as console:
+        await cluster.create(EdgeDevice(metadata=named("camera"), spec=EdgeDeviceSpec()))
+        device = await cluster.get(EdgeDevice, "camera")
+        await cluster.client.set_status(device, EdgeDeviceStatus(phase="Running"))
+        await cluster.advance(60)
+        assert len((await console.rows("overview"))["plot/shifu-devices"]["points"]) == 6
+        await cluster.advance(RING * BEATS_PER_POINT * HEARTBEAT_SECONDS)
+        plot = (await console.rows("overview"))["plot/shifu-devices"]
+        assert (len(plot["points"]), plot["title"]) == (RING, "Devices that answer")
+        times = [at for at, _ in plot["points"]]
+        assert times == sorted(times)
 
 
 async def test_nodes_show_what_their_pods_ask_for(cluster: InProcessCluster) -> None:

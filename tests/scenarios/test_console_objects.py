@@ -14,9 +14,11 @@ from quintant.api.core import (
     ServiceSpec,
 )
 from quintant.api.meta import Condition
+from quintant.core.clock import timestamp
 from quintant.core.object import Custom, Model, ObjectMeta, replace
 from quintant.core.owner import owned
 from quintant.core.resource import resource
+from quintant.operators import OPERATORS
 from quintant.operators.shifu.api.device import (
     EdgeDevice,
     EdgeDeviceSpec,
@@ -25,6 +27,7 @@ from quintant.operators.shifu.api.device import (
 )
 from quintant.operators.shifu.api.node import EdgeNode, EdgeNodeSpec, EdgeNodeStatus
 from quintant.testing import InProcessCluster, named
+from quintant.testing.faults.match import watch
 from testbeds.console import events_of, running_console
 
 
@@ -138,6 +141,59 @@ async def test_neither_secrets_nor_config_maps_have_pages(cluster: InProcessClus
     async with running_console(cluster) as console:
         for path in ("core/v1/secrets/default/s", "core/v1/configmaps/default/c"):
             assert (await console.get(f"/api/topics/object/{path}")).status == 404
+
+
+DEVICE_PAGE = "object/shifu.edgenesis.io/v1alpha1/edgedevices/default/camera"
+
+
+async def test_a_condition_links_to_the_docs_of_its_operator_which_the_console_has_itself(
+    cluster: InProcessCluster,
+) -> None:
+    async with running_console(cluster) as console:
+        camera = await cluster.create(EdgeDevice(metadata=named("camera"), spec=EdgeDeviceSpec()))
+        ready = Condition(type="Ready", status="False", reason="NoAgent", message="no pod")
+        await cluster.client.set_status(camera, EdgeDeviceStatus(conditions=(ready,)))
+        await cluster.advance(2)
+        assert (await console.rows(DEVICE_PAGE))["condition/Ready"]["docs"] == "/docs/shifu"
+        assert (await console.topic("panel/shifu"))["meta"]["docs"] == "/docs/shifu"
+        page = await console.get("/docs/shifu")
+        text = page.body.decode()
+        assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert '<h1 id="shifu-the-contract">shifu: the contract</h1>' in text
+        assert "<td>no pod ready for 10 s</td>" in text
+        assert (await console.get("/docs/nobody")).status == 404
+
+
+async def test_every_operator_has_docs_and_a_kind_of_a_stranger_has_none(
+    cluster: InProcessCluster,
+) -> None:
+    async with running_console(cluster) as console:
+        for name in OPERATORS:
+            assert (await console.get(f"/docs/{name}")).status == 200
+        await cluster.create(Gadget(metadata=named("a"), spec=GadgetSpec()))
+        await cluster.advance(2)
+        assert (await console.topic("panel/strangers.dev"))["meta"]["docs"] == ""
+
+
+async def test_tables_without_javascript_say_how_old_they_are_and_what_was_not_live(
+    cluster: InProcessCluster,
+) -> None:
+    cluster.faults.answer(403, when=watch(Node))
+    async with running_console(cluster) as console:
+        await cluster.create(Gadget(metadata=named("a"), spec=GadgetSpec(size=7)))
+        await cluster.advance(5)
+        overview = (await console.get("/plain")).body.decode()
+        assert '<a href="/plain/systems/strangers.dev">strangers.dev</a>' in overview
+        assert f"As of {timestamp(cluster.clock.now())}" in overview
+        assert "nodes: not live since" in overview
+        panel = (await console.get("/plain/systems/strangers.dev")).body.decode()
+        assert "<td>7</td>" in panel
+        link = "/plain/objects/strangers.dev/v1/gadgets/default/a"
+        assert f'<a href="{link}">open</a>' in panel
+        page = (await console.get(link)).body.decode()
+        assert "<dt>kind</dt><dd>Gadget</dd>" in page
+        assert "size: 7" in page
+        assert (await console.get("/plain/changes/default")).status == 200
 
 
 HOSTILE = "<script>alert(1)</script>\u202egnp.exe"

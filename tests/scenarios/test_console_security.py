@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from node.node_fixture import fetch
 from quintant.api.core import Node, ServiceAccount
 from quintant.api.rbac import (
     GROUP,
@@ -19,15 +20,16 @@ from quintant.api.rbac import (
 )
 from quintant.client.rest import Rest
 from quintant.cluster.apiserver.meta.user import User
-from quintant.console.console import LIMITS, ConsoleOptions, choose_authenticator
+from quintant.console.console import LIMITS, ConsoleOptions, choose_authenticator, run_console
 from quintant.console.server.access import (
     REVIEW_SECONDS,
     SESSION_SECONDS,
     KubernetesAuthenticator,
     TokenFileAuthenticator,
 )
-from quintant.console.server.pages import MOST_VIEWERS
+from quintant.console.server.pages import MOST_REQUESTS, MOST_VIEWERS
 from quintant.core.address import BindAddress
+from quintant.core.clock import Random, SystemClock
 from quintant.core.errors import ConfigError
 from quintant.core.object import ObjectMeta
 from quintant.core.resource import resource_of
@@ -37,6 +39,8 @@ from quintant.testing import InProcessCluster, named
 from testbeds.console import events_of, running_console
 
 TOKEN = "a-token-that-is-long-enough"
+HOST = "127.0.0.1"
+NAVIGATION = "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
@@ -93,6 +97,42 @@ async def test_every_answer_says_that_nothing_comes_from_elsewhere(
             assert "unsafe" not in policy
             assert "http" not in policy
             assert headers["x-content-type-options"] == "nosniff"
+
+
+async def test_requests_that_wait_for_an_answer_are_only_so_many(
+    cluster: InProcessCluster, tmp_path: Path
+) -> None:
+    class Slow:
+        needs_token = True
+
+        async def authenticate(self, token: str) -> None:
+            await asyncio.sleep(60)
+
+    async with running_console(cluster, authenticator=Slow()) as console:
+        lines = [console.open("/api/topics/overview") for _ in range(MOST_REQUESTS)]
+        await asyncio.sleep(1)
+        assert (await console.get("/api/topics/overview")).status == 503
+        for line in lines:
+            line.hang_up()
+        await asyncio.sleep(60)
+        assert (await console.get("/healthz")).status == 200
+
+
+@pytest.mark.realtime
+async def test_pages_may_be_linked_to_from_other_sites_and_another_host_name_has_nothing() -> None:
+    cluster = InProcessCluster()
+    options = ConsoleOptions((), BindAddress(HOST, 0), "the-cluster")
+    clock, random = SystemClock(), Random(1)
+    async with run_console(options, cluster.admin, clock, random) as address:
+        own = f"{HOST}:{address.port}"
+        linked = f"{own}\r\nSec-Fetch-Site: cross-site\r\n{NAVIGATION}"
+        for path in ("/", "/systems/shifu", "/plain"):
+            assert (await fetch(HOST, address.port, path, name=linked))[0] == 200
+        assert (await fetch(HOST, address.port, "/api/topics/overview", name=linked))[0] == 403
+        for path in ("/", "/plain", "/api/topics/overview"):
+            status, text = await fetch(HOST, address.port, path, name="evil.example")
+            assert (status, "the-cluster" in text) == (421, False)
+    await cluster.close()
 
 
 async def test_there_are_only_so_many_viewers(cluster: InProcessCluster) -> None:

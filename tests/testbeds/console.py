@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from importlib import import_module
 from typing import Any
 
 import msgspec
 
+from quintant.cli.look.console import operator_systems
 from quintant.client.rest import Rest
 from quintant.client.transport import Transport
 from quintant.console.console import LIMITS, Console, ConsoleSystem
 from quintant.console.server.access import LoopbackAuthenticator, ViewerAuthenticator
 from quintant.core.clock import Random
-from quintant.operators import OPERATORS
 from quintant.testing import InProcessCluster
 from unit.http.client_connection import ClientConnection, ServerFixture, in_memory_server
 
@@ -25,10 +24,7 @@ Plain = dict[str, Any]
 
 def systems() -> tuple[ConsoleSystem, ...]:
     """Every operator with its panel."""
-    return tuple(
-        ConsoleSystem(import_module(f"quintant.operators.{name}.panel").PANEL, program.name)
-        for name, program in OPERATORS.items()
-    )
+    return operator_systems()
 
 
 class Answer(msgspec.Struct):

@@ -53,6 +53,7 @@ def small_cluster(server: ConsoleServer) -> None:
     server.put("nodes", {f"edge-{at}": node(at, broken=at == 4) for at in range(6)})
     server.put("panel/cosmos", _full_nodes(), **panel_meta("cosmos", "CosmosFullNode", COLUMNS))
     server.put("changes/-", {str(at): _change(at) for at in range(4)})
+    server.put("changes/factory", {str(at): _change(at) for at in range(2)})
     edgemap(server, nodes=6, devices=20)
     for at in range(3):
         device_object(server, f"light-{at}")

@@ -57,6 +57,8 @@ class ConsoleSystem(Struct, frozen=True):
     panel: SystemPanel
     program: str
     """The name of its pods: the label app.kubernetes.io/name."""
+    readme: str = ""
+    """What its conditions mean and what it does, as Markdown; empty if it says nothing."""
 
 
 class ConsoleOptions(Struct, frozen=True):
@@ -84,7 +86,8 @@ class Console:
         self.sources = Sources(rest, clock, random)
         self.publisher = Publisher(clock, self.sources)
         panels = [each.panel for each in systems]
-        self.definitions = Definitions(panels, self.publisher, self.sources)
+        self.readmes = {each.panel.name: each.readme for each in systems if each.readme}
+        self.definitions = Definitions(panels, self.publisher, self.sources, self.readmes)
         self.events = EventsBoard(self.publisher, self.sources)
         self.nodes = NodesBoard(self.publisher, self.sources)
         programs = {each.panel.name: each.program for each in systems}
@@ -111,7 +114,9 @@ class Console:
     def pages(self, authenticator: ViewerAuthenticator) -> ConsolePages:
         """What a server answers requests with."""
         text = self.edgemap.text if self.edgemap is not None else None
-        return ConsolePages(self.publisher, self.topics, authenticator, map_text=text)
+        return ConsolePages(
+            self.publisher, self.topics, authenticator, map_text=text, readmes=self.readmes
+        )
 
     async def run(self, cluster: str = "") -> None:
         """Follow the cluster until cancelled."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from quintant.api.coordination import Lease
 from quintant.client.rest import Rest
 from quintant.client.transport import ApiRequest
-from quintant.console.boards.overview import OperatorFigures, OverviewBoard
+from quintant.console.boards.overview import OperatorFigures
 from quintant.console.boards.pods import PODS, CountedPod
 from quintant.core.clock import monotonic
 from quintant.core.errors import ApiError, QuintantError
@@ -32,10 +33,20 @@ _TOTAL = re.compile(
 )
 
 
+class FiguresBoard(Protocol):
+    """Where figures are shown, and which pods there are to ask."""
+
+    def pods_of(self, system: str) -> Sequence[CountedPod]:
+        """The pods of an operator."""
+
+    def report(self, system: str, figures: OperatorFigures) -> None:
+        """Show what an operator says of itself."""
+
+
 class FiguresReader:
     """Reads figures of operators, again and again."""
 
-    def __init__(self, rest: Rest, overview: OverviewBoard, programs: dict[str, str]) -> None:
+    def __init__(self, rest: Rest, overview: FiguresBoard, programs: dict[str, str]) -> None:
         self._rest, self._overview, self._programs = rest, overview, programs
         self._before: dict[str, tuple[float, float, float]] = {}
         """By the uid of a pod: when, reconciles, errors."""

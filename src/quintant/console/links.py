@@ -36,6 +36,11 @@ def object_topic(resource: Resource, name: str, namespace: str = "") -> str:
     return object_link(resource, name, namespace).removeprefix("/").replace("objects", "object", 1)
 
 
+def docs_link(system: str) -> str:
+    """The address of what an operator says of itself."""
+    return f"/docs/{quote(system, safe='')}"
+
+
 def safe_url(url: str) -> str | None:
     """A URL that may be a link: http or https, and nothing else."""
     try:

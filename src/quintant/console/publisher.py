@@ -37,7 +37,7 @@ class Publisher:
     """The topics, and when they are published."""
 
     def __init__(self, clock: Clock, sources: Sources) -> None:
-        self.clock, self._sources = clock, sources
+        self.clock, self.sources = clock, sources
         self.topics: dict[str, Topic] = {}
         self.heartbeat = b""
         self.beats = 0
@@ -110,7 +110,7 @@ class Publisher:
             await asyncio.sleep(HEARTBEAT_SECONDS)
 
     def _liveness(self) -> dict[str, Any]:
-        return {"now": timestamp(self.clock.now()), "sources": self._sources.states()}
+        return {"now": timestamp(self.clock.now()), "sources": self.sources.states()}
 
     def _guarded(self, work: Callable[[], None]) -> None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import webbrowser
 from collections.abc import Sequence
-from importlib import import_module
+from importlib import import_module, resources
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ADDRESS = "127.0.0.1:8090"
 PANELS = "quintant.panels"
 """The group of entry points by which packages of others name their panels."""
+README = "README.md"
 REASON_LENGTH = 300
 
 
@@ -117,9 +118,21 @@ def operator_systems() -> tuple[ConsoleSystem, ...]:
     from quintant.console.console import ConsoleSystem
 
     return tuple(
-        ConsoleSystem(import_module(f"quintant.operators.{name}.panel").PANEL, OPERATORS[name].name)
-        for name in OPERATORS
+        ConsoleSystem(
+            import_module(f"quintant.operators.{name}.panel").PANEL,
+            program.name,
+            _readme(f"quintant.operators.{name}"),
+        )
+        for name, program in OPERATORS.items()
     )
+
+
+def _readme(package: str) -> str:
+    """What a package says of itself in the README.md that it brings; empty if there is none."""
+    try:
+        return resources.files(package).joinpath(README).read_text("utf-8")
+    except (OSError, TypeError, ValueError, ImportError):
+        return ""
 
 
 def console_systems() -> tuple[ConsoleSystem, ...]:
@@ -142,7 +155,7 @@ def _installed_system(entry: EntryPoint) -> ConsoleSystem | None:
     else:
         reason = "it is no SystemPanel"
     if isinstance(panel, SystemPanel):
-        return ConsoleSystem(panel, entry.name)
+        return ConsoleSystem(panel, entry.name, _readme(entry.module.rpartition(".")[0]))
     click.echo(
         f"cannot show the panel {entry.name!r}\nbecause: {reason}\n"
         f"try: mend {entry.value}; until then its kinds are shown by their definitions",

@@ -6,7 +6,7 @@ alone. Groups of Kubernetes itself have none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from quintant.console.boards.crd_panel import DefinitionView, definition_columns
 from quintant.console.boards.panels import ShownKind, SystemBoard, operator_board, typed_kind
@@ -24,10 +24,18 @@ class Definitions:
     """Boards by what is served."""
 
     def __init__(
-        self, panels: Sequence[SystemPanel], publisher: Publisher, sources: Sources
+        self,
+        panels: Sequence[SystemPanel],
+        publisher: Publisher,
+        sources: Sources,
+        documented: Container[str] = (),
     ) -> None:
+        """`documented` are the systems that have a page of docs."""
         self._publisher, self._sources = publisher, sources
-        self.boards = {each.name: operator_board(each, publisher, sources) for each in panels}
+        self.boards = {
+            each.name: operator_board(each, publisher, sources, documented=each.name in documented)
+            for each in panels
+        }
         self._operators = {
             (kind.resource.group, kind.resource.plural): (self.boards[panel.name], kind)
             for panel in panels

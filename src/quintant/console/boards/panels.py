@@ -8,7 +8,14 @@ from typing import Any, TypeVar, cast
 
 from msgspec import Struct
 
-from quintant.console.links import CELL_LENGTH, cut, is_simulated, object_link, safe_url
+from quintant.console.links import (
+    CELL_LENGTH,
+    cut,
+    docs_link,
+    is_simulated,
+    object_link,
+    safe_url,
+)
 from quintant.console.publisher import Publisher
 from quintant.console.sources import AnyChange, Sources
 from quintant.console.topics import AccessScope, Topic, TopicRow
@@ -217,7 +224,9 @@ class SystemBoard:
         }  # fmt: skip
 
 
-def operator_board(panel: SystemPanel, publisher: Publisher, sources: Sources) -> SystemBoard:
+def operator_board(
+    panel: SystemPanel, publisher: Publisher, sources: Sources, *, documented: bool = False
+) -> SystemBoard:
     """The board of an operator, none of whose kinds is known to be served yet."""
     ours = panel.install is None
     return SystemBoard(
@@ -226,6 +235,6 @@ def operator_board(panel: SystemPanel, publisher: Publisher, sources: Sources) -
         publisher,
         sources,
         install=f"kubectl apply -k deploy/{panel.name}" if ours else panel.install or "",
-        docs=f"{panel.name}.md" if ours else "",
+        docs=docs_link(panel.name) if documented else "",
         plots=panel.plots,
     )

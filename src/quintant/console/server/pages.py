@@ -78,9 +78,10 @@ class ConsolePages:
         authenticator: ViewerAuthenticator,
         *,
         map_text: Callable[[], str] | None = None,
+        readmes: Mapping[str, str] | None = None,
         secured: bool = False,
     ) -> None:
-        self._map = map_text
+        self._map, self._readmes = map_text, readmes or {}
         self._publisher, self._topics, self._authenticator = publisher, topics, authenticator
         self._sessions, self._secured = Sessions(), secured
         self.viewers, self._requests = ViewerCount(MOST_VIEWERS), ViewerCount(MOST_REQUESTS)
@@ -121,6 +122,8 @@ class ConsolePages:
             return await self._data(request, parts[1:], viewer)
         if parts[0] == "plain" and is_page(parts[1:] or [""]):
             return await self._plain(parts[1:] or [""], viewer)
+        if parts[0] == "docs" and len(parts) == 2 and parts[1] in self._readmes:
+            return plain.docs_page(parts[1], self._readmes[parts[1]])
         return serve_file(request, SHELL) if is_page(parts) else NOT_FOUND
 
     async def _data(self, request: Request, parts: list[str], viewer: Viewer) -> AnyResponse:
@@ -172,8 +175,9 @@ class ConsolePages:
         topic = await self._topics.open(plain.topic_of(parts))
         if topic is None or not await viewer.refresh([topic]):
             return NOT_FOUND
-        headers = {"content-type": "text/html; charset=utf-8", "cache-control": "no-store"}
-        return Response(200, headers, plain.page_of(topic.snapshot(viewer.allowed)))
+        now, sources = self._publisher.clock.now(), self._publisher.sources.states()
+        page = plain.page_of(topic.snapshot(viewer.allowed), now, sources)
+        return Response(200, plain.HTML, page)
 
     async def _login(self, request: Request) -> Response:
         """Take a token from the address, and give a cookie for it."""

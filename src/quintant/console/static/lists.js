@@ -3,9 +3,9 @@
 import { foreign, h, keyed, rowsOf, setAttribute, setLink, setShown, setText } from "./dom.js";
 import { cores, createBar, memory, updateBar } from "./figures.js";
 import { byState, chosenStates, filterLine, matches, sortRows, updateFilters } from "./filters.js";
-import { query, setQuery } from "./router.js";
+import { go, query, setQuery } from "./router.js";
 import { topic } from "./store.js";
-import { counted, Table } from "./table.js";
+import { counted, setTitled, Table } from "./table.js";
 import { longText, setLongText } from "./text.js";
 import { knownState, number, setShape, setState, setTime, simulatedTag, stateShape, stateTag, timeAgo } from "./words.js";
 
@@ -58,6 +58,7 @@ export function createEvents() {
 
 // ── changes ──
 
+const ALL = "-"; // in the place of a namespace
 /** One change of one field, for an object's history and the list of all. */
 export const createChange = () =>
   h("li", { class: "change" },
@@ -90,36 +91,36 @@ export const sortedChanges = (rows) => rows.sort((one, other) => (one.time === o
 
 const naturalOrder = (one, other) => Number(one.replace(/\D/g, "")) - Number(other.replace(/\D/g, ""));
 
-export function createChanges() {
+/** The changes of one namespace, or of all. */
+export function createChanges({ namespace: chosen = ALL }) {
+  const name = `changes/${chosen}`;
   const filters = filterLine({ label: "Search changes", placeholder: "Search object, field, value, manager", states: false });
-  const namespace = h("select", { class: "field", "aria-label": "Namespace" }, h("option", { value: "" }, "All namespaces"));
-  namespace.addEventListener("change", () => setQuery({ namespace: namespace.value }));
+  const namespace = h("select", { class: "field", "aria-label": "Namespace" });
+  namespace.addEventListener("change", () => go(namespace.value === ALL ? "/changes" : `/changes/${encodeURIComponent(namespace.value)}`));
   filters.element.insertBefore(namespace, filters.count);
   const list = h("ul", { class: "changes card" });
   const empty = h("p", { class: "empty" });
-  const known = new Set();
   const update = () => {
-    const changes = topic("changes/-");
+    const changes = topic(name);
     const rows = sortedChanges(rowsOf(changes));
-    updateNamespaces(namespace, known, rows);
-    const shown = rows.filter((row) => matches(row, query("q")) && (!query("namespace") || row.namespace === query("namespace")));
+    updateNamespaces(namespace, chosen, rows);
+    const shown = rows.filter((row) => matches(row, query("q")));
     updateFilters(filters, {}, counted(shown.length, rows.length, "change"));
     keyed(list, shown.slice(0, 300), (row) => row.key, createChange, updateChange);
     setShown(list, shown.length > 0);
     setShown(empty, changes.ready && shown.length === 0);
     setText(empty, rows.length ? "No change is like that. Take away a filter to see the others." : "Nothing changed in the last ten minutes. Edit an object and it is here, with who did it.");
   };
-  return { title: "Changes", topics: ["changes/-"], element: h("article", {}, h("h1", {}, "Changes"), h("p", { class: "lead" }, "What changed in the last ten minutes: which field, from what to what, and by whom."), filters.element, empty, list), update };
+  const title = chosen === ALL ? "Changes" : `Changes in ${chosen}`;
+  return { title, topics: [name], element: h("article", {}, h("h1", {}, foreign(title)), h("p", { class: "lead" }, "What changed in the last ten minutes: which field, from what to what, and by whom."), filters.element, empty, list), update };
 }
 
-function updateNamespaces(select, known, rows) {
-  const wanted = [query("namespace"), ...rows.map((row) => row.namespace)];
-  for (const name of wanted) {
-    if (!name || known.has(name)) continue;
-    known.add(name);
-    select.append(h("option", { value: name }, name));
-  }
-  if (select.value !== query("namespace")) select.value = query("namespace");
+const knownNamespaces = new Set(); // those seen so far: the list of one namespace does not name the others
+
+function updateNamespaces(select, chosen, rows) {
+  for (const name of [chosen, ...rows.map((row) => row.namespace)]) if (name && name !== ALL) knownNamespaces.add(name);
+  keyed(select, [ALL, ...[...knownNamespaces].sort()], (name) => name, (name) => h("option", { value: name }, name === ALL ? "All namespaces" : name), () => {});
+  if (select.value !== chosen) select.value = chosen;
 }
 
 // ── nodes ──
@@ -130,7 +131,7 @@ const NODE_COLUMNS = [
   { key: "memory", title: "Memory", width: "minmax(11rem, 1fr)", value: (row) => row.memory?.requested ?? 0, create: () => createBar("memory"), update: (bar, row) => updateBar(bar, row.memory, memory) },
   { key: "cpu", title: "CPU", width: "minmax(9rem, 1fr)", value: (row) => row.cpu?.requested ?? 0, create: () => createBar("cpu"), update: (bar, row) => updateBar(bar, row.cpu, cores) },
   { key: "pods", title: "Pods", width: "4.5rem", align: "end", value: (row) => row.pods ?? 0, create: () => h("span", { class: "numbers" }), update: (cell, row) => setText(cell, number(row.pods ?? 0)) },
-  { key: "sentence", title: "Why", width: "minmax(12rem, 2fr)", create: () => foreign("", { class: "cut" }), update: (cell, row) => setText(cell, [row.sentence, ...(row.taints ?? [])].filter(Boolean).join(" · ")) },
+  { key: "sentence", title: "Why", width: "minmax(12rem, 2fr)", create: () => foreign("", { class: "cut" }), update: (cell, row) => setTitled(cell, [row.sentence, ...(row.taints ?? [])].filter(Boolean).join(" · ")) },
 ];
 
 function updateName(cell, row) {

@@ -86,7 +86,7 @@ function updateItem(element, { href, text, state, broken, begins, system }) {
   const link = element.firstChild;
   const [name, shape, count] = link.children;
   setLink(link, href);
-  setAttribute(link, "aria-current", location.pathname === href ? "page" : null);
+  setAttribute(link, "aria-current", location.pathname === href || location.pathname.startsWith(`${href}/`) ? "page" : null);
   setAttribute(element, "data-begins", begins ? "true" : null);
   setAttribute(element, "data-absent", system && !state ? "true" : null);
   setText(name, text);

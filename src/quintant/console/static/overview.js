@@ -1,13 +1,14 @@
 // The overview: each system in one line, the broken first and why; operators, plots, nodes, the last events.
 
 import { foreign, h, keyed, rowsOf, setAttribute, setLink, setShown, setText } from "./dom.js";
-import { createPlot, updatePlot } from "./figures.js";
+import { createBar, createPlot, memory, updateBar, updatePlot } from "./figures.js";
 import { createEvent, sortedEvents, updateEvent } from "./lists.js";
 import { topic } from "./store.js";
 import { commandLine, longText, setLongText } from "./text.js";
-import { figure, number, plural, setState, STATES, stateRank, stateShape, stateTag } from "./words.js";
+import { figure, knownState, number, plural, setShape, setState, simulatedTag, STATES, stateRank, stateShape, stateTag } from "./words.js";
 
 const LAST_EVENTS = 8;
+const MOST_NODES = 6;
 
 export function createOverview() {
   const view = {
@@ -20,12 +21,12 @@ export function createOverview() {
     events: h("ul", { class: "events" }),
     nodes: h("div", { class: "node-summary" }),
   };
-  const noOperators = h("p", { class: "empty" }, "No operator runs here. Install one with ", h("code", {}, "quintant install"), ", or start the demo.");
+  const noOperators = h("p", { class: "empty" }, "No operator runs here. Each system above has the command that installs it; ", h("code", {}, "quintant demo"), " has all of them in a cluster of its own.");
   const noEvents = h("p", { class: "empty" }, "No event yet. They appear here as they happen.");
   const plotCard = card("Last minutes", view.plots);
   view.element = h("article", { class: "overview" },
     h("h1", {}, "Overview"), view.summary,
-    h("section", { class: "card", "aria-label": "Systems" }, view.systems),
+    h("section", { class: "card", "aria-label": "Systems", hidden: "" }, view.systems),
     h("div", { class: "columns" },
       h("div", { class: "stack" },
         card("Operators", h("div", { class: "scroll-x", tabindex: "0", role: "region", "aria-label": "Operators, table" }, operatorTable(view.operators)), noOperators),
@@ -47,6 +48,7 @@ function update(view, { noOperators, noEvents, plotCard }) {
   const systems = rowsOf(overview, "system/").sort(bySystem);
   setText(view.summary, overview.ready ? sentence(systems) : "Reading the cluster…");
   keyed(view.systems, systems, (row) => row.key, createSystem, updateSystem);
+  setShown(view.systems.parentElement, systems.length > 0);
   const operators = rowsOf(overview, "operator/").sort((one, other) => (one.name < other.name ? -1 : 1));
   keyed(view.operators, operators, (row) => row.key, createOperator, updateOperator);
   setShown(noOperators, overview.ready && operators.length === 0);
@@ -70,7 +72,7 @@ function bySystem(one, other) {
 
 function sentence(systems) {
   const installed = systems.filter((row) => row.installed);
-  if (!installed.length) return "No system is installed yet: each says below how.";
+  if (!installed.length) return "No system is installed yet: each has the command that installs it.";
   const sum = (state) => installed.reduce((all, row) => all + (row.counts?.[state] ?? 0), 0);
   const all = installed.reduce((count, row) => count + total(row.counts), 0);
   const parts = [["broken", "broken"], ["working", "at work"], ["unknown", "unknown"]].filter(([state]) => sum(state)).map(([state, word]) => `${number(sum(state))} ${word}`);
@@ -92,7 +94,7 @@ function updateSystem(element, row) {
   setText(link, row.name);
   setText(title, row.title === row.name ? "" : row.title);
   setLink(link, `/systems/${encodeURIComponent(row.name)}`);
-  setLongText(said.firstChild, row.installed ? row.sentence : `Not installed. ${row.sentence ?? ""}`);
+  setLongText(said.firstChild, row.installed ? row.sentence : "Not installed. This installs it:");
   setShown(counts, Boolean(row.installed));
   for (const item of counts.children) {
     const count = row.counts?.[item.dataset.state] ?? 0;
@@ -134,15 +136,40 @@ function updateOperator(element, row) {
   for (const cell of cells.slice(3)) setAttribute(cell, "title", row.figures || null);
 }
 
+// ── nodes: those with a fault first, then those with the least free memory ──
+
 function updateNodes(element, nodes) {
-  if (!element.firstChild) element.append(h("p", {}), h("ul", { class: "broken-list" }));
+  if (!element.firstChild) element.append(h("p", {}), h("ul", { class: "node-list" }));
   const rows = [...nodes.rows.values()];
-  const faulty = rows.filter((row) => row.state !== "well").sort((one, other) => stateRank(one.state) - stateRank(other.state));
+  const count = (state) => rows.filter((row) => knownState(row.state) === state).length;
   const simulated = rows.filter((row) => row.simulated).length;
-  const words = faulty.length ? `${number(faulty.length)} with a fault` : "all well";
-  setText(element.firstChild, nodes.ready ? `${plural(rows.length, "node")}${simulated ? `, ${number(simulated)} simulated` : ""}: ${words}.` : "");
-  keyed(element.lastChild, faulty.slice(0, 5), (row) => row.name, createBroken, (item, row) => {
-    updateBroken(item, { title: row.name, sentence: row.sentence, link: row.link });
-    setState(item.firstChild, row.state);
-  });
+  const free = rows.reduce((sum, row) => sum + (row.state === "well" ? freeMemory(row) ?? 0 : 0), 0);
+  const faults = [["broken", "with a fault"], ["working", "taking no pods"], ["unknown", "unknown"]].filter(([state]) => count(state)).map(([state, words]) => `${number(count(state))} ${words}`);
+  const parts = [faults.join(", ") || "all well", free ? `${memory(free)} of memory free` : ""].filter(Boolean);
+  const none = "No node yet. Each says here how it is as soon as it joins.";
+  setText(element.firstChild, nodes.ready ? (rows.length ? `${plural(rows.length, "node")}${simulated ? `, ${number(simulated)} simulated` : ""}: ${parts.join(", ")}.` : none) : "");
+  const order = (one, other) => stateRank(one.state) - stateRank(other.state) || (freeMemory(one) ?? 0) - (freeMemory(other) ?? 0) || (one.name < other.name ? -1 : 1);
+  keyed(element.lastChild, rows.sort(order).slice(0, MOST_NODES), (row) => row.key, createNode, updateNode);
+}
+
+function freeMemory({ memory: amount }) {
+  const { capacity, requested } = amount ?? {};
+  return typeof capacity === "number" && capacity > 0 ? Math.max(0, capacity - (requested ?? 0)) : null;
+}
+
+const createNode = () => h("li", { class: "node" }, stateShape("unknown"), h("span", { class: "node-name" }, h("a", {}, foreign("")), simulatedTag()), h("span", { class: "node-free numbers" }), createBar("memory"), h("p", { class: "node-why" }, foreign("")));
+
+function updateNode(element, row) {
+  const [shape, name, free, bar, why] = element.children;
+  const left = freeMemory(row);
+  setShape(shape, row.state);
+  setAttribute(element, "data-state", knownState(row.state));
+  setText(name.firstChild.firstChild, row.name);
+  setLink(name.firstChild, row.link);
+  setShown(name.lastChild, Boolean(row.simulated));
+  setText(free, left === null ? "" : `${memory(left)} free`);
+  setShown(bar, left !== null);
+  updateBar(bar, row.memory, memory);
+  setText(why.firstChild, row.sentence);
+  setShown(why, row.state !== "well");
 }

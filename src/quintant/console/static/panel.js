@@ -4,7 +4,7 @@ import { foreign, h, keyed, setAttribute, setLink, setShown, setText } from "./d
 import { byState, chosenStates, filterLine, matches, prepareRow, sortRows, updateFilters } from "./filters.js";
 import { query, setQuery } from "./router.js";
 import { topic } from "./store.js";
-import { counted, Table } from "./table.js";
+import { counted, setTitled, Table } from "./table.js";
 import { commandLine } from "./text.js";
 import { knownState, setState, setTime, simulatedTag, stateTag, timeAgo } from "./words.js";
 
@@ -35,6 +35,7 @@ function update(view, panel, system) {
   setShown(view.refused, Boolean(refused));
   if (refused) setText(view.refused, refused.reason || `The console answers ${refused.status}.`);
   updateLinks(view.lead.lastChild, meta, system);
+  setShown(view.lead, Boolean(view.lead.textContent.trim()));
   updateInstall(view.install, ready && !refused && !installed ? meta : null);
   setShown(view.filters.element, installed && !refused);
   setShown(view.kinds, installed && !refused);
@@ -117,11 +118,6 @@ function columnsOf(kind) {
     { key: "why", title: "Why", width: "minmax(9rem, 2.4fr)", create: () => foreign("", { class: "cut" }), update: (cell, row) => setTitled(cell, row.sentence) },
     { key: "age", title: "Age", width: "4.2rem", align: "end", value: (row) => -Date.parse(row.created ?? "") || 0, create: () => timeAgo(""), update: (time, row) => setTime(time, row.created) },
   ];
-}
-
-function setTitled(cell, text) {
-  setText(cell, text);
-  setAttribute(cell, "title", text ? String(text).slice(0, 500) : null);
 }
 
 /** Figures are sorted as such where a cell begins with one. */

@@ -6,6 +6,7 @@ const ROUTES = [
   ["edgemap", /^\/edgemap$/, []],
   ["object", /^\/objects\/([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)$/, ["group", "version", "plural", "namespace", "name"]],
   ["changes", /^\/changes$/, []],
+  ["changes", /^\/changes\/([^/]+)$/, ["namespace"]],
   ["events", /^\/events$/, []],
   ["nodes", /^\/nodes$/, []],
 ];

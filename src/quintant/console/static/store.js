@@ -112,8 +112,13 @@ function tell() {
 
 // ── how fresh it is ──
 
-/** Notice silence; to be called often. */
+let checked = Date.now();
+
+/** Notice silence; to be called often. Where it was not called for long, the machine itself slept. */
 export function checkSilence() {
+  const paused = Date.now() - checked > SILENT_MS;
+  checked = Date.now();
+  if (paused && !document.hidden) reconnect();
   if (liveness.state === "live" && Date.now() - liveness.heard > SILENT_MS) setLive("stale");
   if (liveness.state === "connecting" && Date.now() - liveness.heard > SILENT_MS) setLive("stale");
 }
@@ -139,11 +144,14 @@ function sleep() {
 
 function wake() {
   // A tab that slept, or whose timers did, has a connection of unknown age.
-  if (asleep || Date.now() - liveness.heard > SILENT_MS) {
-    asleep = false;
-    worker.postMessage({ type: "wake" });
-  }
+  if (asleep || Date.now() - liveness.heard > SILENT_MS) reconnect();
+  checked = Date.now();
   checkSilence();
+}
+
+function reconnect() {
+  asleep = false;
+  worker.postMessage({ type: "wake" });
 }
 
 // A page that the browser kept aside and shows again.

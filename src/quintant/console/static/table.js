@@ -119,3 +119,9 @@ export class Table {
 
 /** "3 of 120 devices", for above a table. */
 export const counted = (shown, all, noun) => (shown === all ? plural(all, noun) : `${shown.toLocaleString("en")} of ${plural(all, noun)}`);
+
+/** Text that may be cut: the whole of it is shown on request. */
+export function setTitled(cell, text) {
+  setText(cell, text);
+  setAttribute(cell, "title", text ? String(text).slice(0, 500) : null);
+}
