@@ -35,6 +35,29 @@ async def test_a_device_that_moves_is_the_same_element_elsewhere_and_in_the_time
     await looking.page.get_by_text(cause).wait_for()
 
 
+async def test_boxes_have_bars_and_links_and_states_are_told_apart_without_colour(
+    looking: Viewer,
+) -> None:
+    await looking.open("/edgemap")
+    box = looking.page.locator(".box", has_text="edge-2")
+    await box.get_by_text("1.5 GiB of 4 GiB").wait_for()
+    await box.get_by_text("1.7 of 4").wait_for()
+    styles = {
+        name: await looking.page.locator(f".chip[data-key='device/factory/{name}'] a").evaluate(
+            "(link) => getComputedStyle(link).borderTopStyle"
+        )
+        for name in ("light-0", "light-2", "light-3")
+    }
+    assert styles == {"light-0": "solid", "light-2": "double", "light-3": "dashed"}
+    shapes = "(chip) => chip.querySelector('.shape-body').getAttribute('d')"
+    drawn = {
+        await looking.page.locator(f".chip[data-key='device/factory/{name}']").evaluate(shapes)
+        for name in ("light-0", "light-3", "light-9")
+    }
+    assert len(drawn) == 3
+    assert await looking.page.locator(".box .tag:visible").count() == 3
+
+
 async def test_who_wants_no_motion_sees_a_mark_instead(
     browser: object, server: ConsoleServer
 ) -> None:

@@ -29,6 +29,7 @@ from testbeds.kept_cluster import kept_cluster
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 READABLE = ("/plain", "/plain/nodes", "/plain/objects/core/v1/nodes/-/berlin", "/docs/shifu")
+TOKEN = "a-token-that-is-long-enough"
 PROGRAMS = programs()
 needs_kubectl = pytest.mark.skipif(not PROGRAMS, reason="there is no kubectl")
 ANYWHERE = BindAddress.parse("127.0.0.1:0")
@@ -45,10 +46,12 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def real_console(browser: Any, kubeconfig: Path) -> AsyncIterator[Viewer]:
+async def real_console(
+    browser: Any, kubeconfig: Path, *, token_file: Path | None = None
+) -> AsyncIterator[Viewer]:
     """Somebody who looks at a real console."""
     transport = HttpTransport(Config.load(kubeconfig))
-    options = ConsoleOptions(systems(), ANYWHERE, "a cluster")
+    options = ConsoleOptions(systems(), ANYWHERE, "a cluster", token_file)
     try:
         async with (
             run_console(options, transport, SystemClock(), Random(1)) as address,
@@ -131,6 +134,24 @@ async def test_tables_without_javascript_and_docs_are_read_by_everybody(
             await without.page.get_by_role("cell", name="berlin", exact=True).wait_for()
             await without.page.get_by_role("link", name="open").click()
             await without.page.get_by_text("hall: h1").first.wait_for()
+
+
+async def test_a_browser_shows_its_token_once_and_a_wrong_one_leads_nowhere(
+    browser: Any, client: Client, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    kubeconfig = tmp_path / "kubeconfig"
+    async with real_console(browser, kubeconfig, token_file=tmp_path / "token") as looking:
+        await looking.page.goto(f"{looking.url}/nodes")
+        for token in ("wrong", TOKEN):
+            await looking.page.get_by_label("Token").fill(token)
+            await looking.page.get_by_role("button", name="Sign in").click()
+            if token == "wrong":
+                await looking.page.get_by_role("alert").get_by_text("not good").wait_for()
+        await looking.live()
+        assert TOKEN not in looking.page.url
+        await looking.open("/nodes")
+        assert await looking.page.evaluate("document.cookie") == ""
 
 
 async def test_an_api_server_that_is_killed_is_said_and_the_page_goes_on_when_it_is_back(

@@ -23,11 +23,11 @@ from quintant.cluster.apiserver.meta.user import User
 from quintant.console.console import LIMITS, ConsoleOptions, choose_authenticator, run_console
 from quintant.console.server.access import (
     REVIEW_SECONDS,
-    SESSION_SECONDS,
     KubernetesAuthenticator,
     TokenFileAuthenticator,
 )
 from quintant.console.server.pages import MOST_REQUESTS, MOST_VIEWERS
+from quintant.console.server.sessions import SESSION_SECONDS
 from quintant.core.address import BindAddress
 from quintant.core.clock import Random, SystemClock
 from quintant.core.errors import ConfigError
@@ -211,6 +211,26 @@ async def test_a_token_is_shown_once_and_a_cookie_is_good_for_the_session(
         assert (await console.get("/api/topics/overview", cookie=cookie)).status == 200
         (tmp_path / "token").write_text("another-token-that-is-long")
         assert (await console.get("/api/topics/overview", cookie=cookie)).status == 401
+
+
+async def test_a_stream_ends_when_its_token_is_replaced_or_the_file_is_gone(
+    cluster: InProcessCluster, tmp_path: Path
+) -> None:
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    guard = TokenFileAuthenticator(file)
+    async with running_console(cluster, authenticator=guard) as console:
+        for change in (lambda: file.write_text("another-token-that-is-long"), file.unlink):
+            token = file.read_text()
+            line = console.open("/api/stream?topic=nodes", authorization=f"Bearer {token}")
+            await cluster.advance(2 * REVIEW_SECONDS)
+            assert not any(name == "refused" for name, _ in events_of(line.got))
+            change()
+            await cluster.advance(2 * REVIEW_SECONDS)
+            name, refusal = events_of(line.got)[-1]
+            assert (name, refusal["status"]) == ("refused", 401)
+            answer = await console.get("/api/topics/nodes", authorization=f"Bearer {token}")
+            assert answer.status == 401
 
 
 async def test_a_session_ends_after_half_a_day(cluster: InProcessCluster, tmp_path: Path) -> None:

@@ -1,18 +1,15 @@
 """Who may see what.
 
-    loopback      everybody on this machine, as far as Host, Origin and site are its own
-    token file    who knows the token, everything
-    Kubernetes    whom the API server knows by a token (TokenReview), what that user may list
-                  (SubjectAccessReview, per kind and namespace)
-
-A browser shows a token once, at `/login?token=…`, and gets a cookie for the session.
+loopback      everybody on this machine, as far as Host, Origin and site are its own
+token file    who knows the token, everything
+Kubernetes    whom the API server knows by a token (TokenReview), what that user may list
+              (SubjectAccessReview, per kind and namespace)
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -25,13 +22,8 @@ from quintant.core import codec
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConfigError, QuintantError
 from quintant.core.object import Model
-from quintant.http.request import Request
 from quintant.keys.sensitive import Sensitive
 
-COOKIE = "quintant-console"
-MOST_TOKEN = 16_384
-MOST_SESSIONS = 1000
-SESSION_SECONDS = 12 * 3600.0
 REVIEW_SECONDS = 30.0
 """How long an answer of the API server about a user is good for."""
 MOST_REVIEWS = 10_000
@@ -89,6 +81,23 @@ class LoopbackAuthenticator:
         return Everybody()
 
 
+class TokenViewer:
+    """Sees everything, as long as the token is the one of the file."""
+
+    allowed: Allowed | None = None
+    epoch = 0
+
+    def __init__(self, authenticator: TokenFileAuthenticator, token: Sensitive[str]) -> None:
+        self._authenticator, self._token = authenticator, token
+        self._due = monotonic() + REVIEW_SECONDS
+
+    async def refresh(self, topics: Sequence[Topic]) -> bool:
+        if monotonic() < self._due:
+            return True
+        self._due = monotonic() + REVIEW_SECONDS
+        return self._authenticator.is_good(self._token.reveal())
+
+
 class TokenFileAuthenticator:
     """One token for all; the file is read again every time, so that it can be changed."""
 
@@ -99,8 +108,15 @@ class TokenFileAuthenticator:
         self._read()
 
     async def authenticate(self, token: str) -> Viewer | None:
-        wanted = self._read().reveal()
-        return Everybody() if secrets.compare_digest(token.encode(), wanted.encode()) else None
+        return TokenViewer(self, Sensitive(token)) if self.is_good(token) else None
+
+    def is_good(self, token: str) -> bool:
+        """Whether a token is that of the file; without the file none is."""
+        try:
+            wanted = self._read().reveal()
+        except ConfigError:
+            return False
+        return secrets.compare_digest(token.encode(), wanted.encode())
 
     def _read(self) -> Sensitive[str]:
         try:
@@ -242,48 +258,3 @@ class ClusterViewer:
         if any(before.get(scope, may) is not may for scope, may in self._scopes.items()):
             self.epoch += 1
         return True
-
-
-class Session(NamedTuple):
-    """Who a cookie belongs to, and until when."""
-
-    token: Sensitive[str]
-    until: float
-
-
-class Sessions:
-    """Cookies, each for a token that was good when it was shown."""
-
-    def __init__(self) -> None:
-        self._sessions: dict[str, Session] = {}
-
-    def begin(self, token: str) -> str:
-        """The cookie of a new session."""
-        if len(self._sessions) >= MOST_SESSIONS:
-            del self._sessions[next(iter(self._sessions))]
-        key = secrets.token_urlsafe(32)
-        self._sessions[key] = Session(Sensitive(token), monotonic() + SESSION_SECONDS)
-        return key
-
-    def token_of(self, request: Request) -> str:
-        """The token that a request shows, in its cookie or its Authorization; empty if none."""
-        scheme, _, token = request.field(b"authorization").partition(" ")
-        if scheme.lower() == "bearer" and token.strip():
-            return token.strip()[:MOST_TOKEN]
-        session = self._sessions.get(_cookie(request))
-        if session is None or session.until < monotonic():
-            return ""
-        return session.token.reveal()
-
-
-def _cookie(request: Request) -> str:
-    try:
-        found = SimpleCookie(request.field(b"cookie")).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
-
-
-def session_cookie(key: str, *, secured: bool) -> str:
-    """The field that gives a browser its cookie."""
-    return f"{COOKIE}={key}; Path=/; HttpOnly; SameSite=Lax" + ("; Secure" if secured else "")

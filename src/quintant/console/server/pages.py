@@ -14,13 +14,8 @@ from msgspec.structs import replace
 
 from quintant.console.publisher import Publisher
 from quintant.console.server import plain
-from quintant.console.server.access import (
-    MOST_TOKEN,
-    Sessions,
-    Viewer,
-    ViewerAuthenticator,
-    session_cookie,
-)
+from quintant.console.server.access import Viewer, ViewerAuthenticator
+from quintant.console.server.sessions import MOST_TOKEN, Sessions, session_cookie
 from quintant.console.server.static_files import SHELL, serve_file
 from quintant.console.server.stream import HEADERS, UNREAD_SECONDS, ViewerCount, follow_topics
 from quintant.console.topics import Topic

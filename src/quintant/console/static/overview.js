@@ -17,6 +17,7 @@ export function createOverview() {
     summary: h("p", { class: "lead" }),
     systems: h("ul", { class: "systems" }),
     operators: h("tbody"),
+    figures: h("ul", { class: "no-figures" }),
     plots: h("div", { class: "plots" }),
     events: h("ul", { class: "events" }),
     nodes: h("div", { class: "node-summary" }),
@@ -29,7 +30,7 @@ export function createOverview() {
     h("section", { class: "card", "aria-label": "Systems", hidden: "" }, view.systems),
     h("div", { class: "columns" },
       h("div", { class: "stack" },
-        card("Operators", h("div", { class: "scroll-x", tabindex: "0", role: "region", "aria-label": "Operators, table" }, operatorTable(view.operators)), noOperators),
+        card("Operators", h("div", { class: "scroll-x", tabindex: "0", role: "region", "aria-label": "Operators, table" }, operatorTable(view.operators)), view.figures, noOperators),
         card("Last events", view.events, noEvents, h("p", { class: "card-end" }, h("a", { href: "/events" }, "All events")))),
       h("div", { class: "stack" }, plotCard, card("Nodes", view.nodes, h("p", { class: "card-end" }, h("a", { href: "/nodes" }, "All nodes"))))));
   view.update = () => update(view, { noOperators, noEvents, plotCard });
@@ -51,6 +52,7 @@ function update(view, { noOperators, noEvents, plotCard }) {
   setShown(view.systems.parentElement, systems.length > 0);
   const operators = rowsOf(overview, "operator/").sort((one, other) => (one.name < other.name ? -1 : 1));
   keyed(view.operators, operators, (row) => row.key, createOperator, updateOperator);
+  keyed(view.figures, whyNoFigures(operators), ({ why }) => why, () => h("li", {}, foreign("")), (item, { why, names }) => setText(item.firstChild, `${names.join(", ")}: ${why}.`));
   setShown(noOperators, overview.ready && operators.length === 0);
   setShown(view.operators.closest(".scroll-x"), operators.length > 0);
   const plots = rowsOf(overview, "plot/").sort((one, other) => (one.key < other.key ? -1 : 1));
@@ -60,6 +62,13 @@ function update(view, { noOperators, noEvents, plotCard }) {
   const events = sortedEvents(topic("events")).slice(0, LAST_EVENTS);
   keyed(view.events, events, (row) => row.key, createEvent, updateEvent);
   setShown(noEvents, topic("events").ready && events.length === 0);
+}
+
+/** Why there are no figures, once for all operators that it is true of. */
+function whyNoFigures(operators) {
+  const reasons = new Map();
+  for (const { name, figures } of operators) if (figures) reasons.set(figures, [...(reasons.get(figures) ?? []), name]);
+  return [...reasons].map(([why, names]) => ({ why, names }));
 }
 
 const total = (counts) => STATES.reduce((sum, state) => sum + (counts?.[state] ?? 0), 0);
@@ -131,9 +140,8 @@ function updateOperator(element, row) {
   setText(name.lastChild, row.leader ? `${row.namespace}, led by ${row.leader}` : `${row.namespace}, no leader`);
   setAttribute(element, "data-state", row.ready >= row.replicas && row.replicas > 0 ? "well" : "broken");
   const rate = (value) => (typeof value === "number" ? figure(value) : "–");
-  const values = [`${row.ready ?? 0} of ${row.replicas ?? 0}`, row.version, number(row.restarts ?? 0), rate(row.reconcile_rate), rate(row.error_rate)];
+  const values = [`${row.ready ?? 0} of ${row.replicas ?? 0}`, row.version, number(row.restarts ?? 0), row.figures ? "no figures" : rate(row.reconcile_rate), row.figures ? "" : rate(row.error_rate)];
   values.forEach((value, at) => setText(cells[at].firstChild, value));
-  for (const cell of cells.slice(3)) setAttribute(cell, "title", row.figures || null);
 }
 
 // ── nodes: those with a fault first, then those with the least free memory ──

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.operators.infra.api.cloud import Cloud, GlobalCloud
 from quintant.operators.infra.api.cluster import Cluster
-from quintant.operators.infra.api.cluster_status import ClusterStatus
+from quintant.operators.infra.api.cluster_status import ClusterStatus, LastError
 from quintant.operators.infra.api.provider import (
     GlobalInfrastructureProvider,
     InfrastructureProvider,
@@ -32,6 +32,10 @@ STATES: dict[str, ObjectState] = {
 }  # fmt: skip
 
 
+MOST_ERRORS = 3
+"""Of what failed lately, newest first, in a cell; the cluster's own page has all."""
+
+
 def cluster_row(cluster: Cluster) -> PanelRow:
     """A whole cluster, made or looked at."""
     status = cluster.status
@@ -44,7 +48,7 @@ def cluster_row(cluster: Cluster) -> PanelRow:
         status.running_on.name if status.running_on is not None else "",
         "" if nodes is None else f"{nodes.ready}/{nodes.total}",
         "" if operation is None else f"{operation.type} {operation.phase}",
-        "" if not errors else f"{errors[-1].operation} {errors[-1].reason}".strip(),
+        "; ".join(_error(each) for each in errors[: -MOST_ERRORS - 1 : -1]),
         status.cluster_id,
     )
     figures = {"infra-nodes": float(nodes.ready if nodes is not None else 0)}
@@ -68,6 +72,11 @@ def provider_row(provider: InfrastructureProvider | GlobalInfrastructureProvider
     return PanelRow(state, sentence, (version, clouds))
 
 
+def _error(error: LastError) -> str:
+    """What failed, why, and when."""
+    return f"{error.operation} {error.reason} at {error.time}".strip()
+
+
 def _sentence(status: ClusterStatus) -> str:
     return status.phase_message or judge_conditions(status.conditions)[1]
 
@@ -81,7 +90,7 @@ PANEL = SystemPanel(
     (
         PanelKind(
             Cluster,
-            columns("State", "Cloud", "#Nodes", "Operation", "Last error", "ID"),
+            columns("State", "Cloud", "#Nodes", "Operation", "Last errors", "ID"),
             cluster_row,
         ),
         PanelKind(Cloud, _CLOUD, cloud_row),

@@ -34,7 +34,17 @@ def test_a_cluster_shows_its_nodes_and_what_went_wrong_last() -> None:
     row = cluster_row(cluster(status))
     assert row.sentence == "no machines left"
     assert row.cells[2] == "1/3"
-    assert row.cells[4] == "Create Quota"
+    assert row.cells[4] == "Create Quota at 2026-01-01T00:00:00Z"
+
+
+def test_what_failed_lately_is_there_the_newest_first() -> None:
+    errors = tuple(
+        LastError(time=f"2026-01-0{at}T00:00:00Z", operation="Update", reason=f"R{at}")
+        for at in range(1, 6)
+    )
+    row = cluster_row(cluster(ClusterStatus(state="ONLINE", last_errors=errors)))
+    assert row.cells[4].split("; ")[0] == "Update R5 at 2026-01-05T00:00:00Z"
+    assert row.cells[4].count("; ") == 2
 
 
 def test_a_cluster_without_a_status_is_unknown() -> None:

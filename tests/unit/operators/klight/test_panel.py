@@ -33,5 +33,13 @@ def test_a_broken_network_names_a_peer_that_is_in_trouble() -> None:
     assert row.sentence == "p-1: silent"
 
 
+def test_the_members_of_a_network_are_named_and_those_in_trouble_come_first() -> None:
+    peers = tuple(NetworkPeer(pod=f"p-{at}", uid=str(at), state="Up") for at in range(9))
+    down = NetworkPeer(pod="p-9", uid="9", state="Down")
+    status = LightNetworkStatus(phase="Degraded", peers=(*peers, down))
+    row = network_row(LightNetwork(metadata=named("a"), spec=SPEC, status=status))
+    assert row.cells[-1] == "p-9 (down), p-0, p-1, p-2, p-3, p-4, p-5, p-6 and 2 more"
+
+
 def test_a_network_without_a_status_is_unknown() -> None:
     assert network_row(LightNetwork(metadata=named("a"), spec=SPEC)).state == "unknown"
