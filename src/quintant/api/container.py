@@ -231,3 +231,9 @@ class Container(Model):
     stdin: bool = False
     stdin_once: bool = False
     tty: bool = False
+
+
+class EphemeralContainer(Container):
+    """A container that was added to a pod that runs, for debugging it; it is never restarted."""
+
+    target_container_name: str = ""

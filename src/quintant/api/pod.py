@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from quintant.api.container import Container, SeccompProfile
+from quintant.api.container import Container, EphemeralContainer, SeccompProfile
 from quintant.api.meta import Condition
 from quintant.api.scheduling import Affinity, Toleration, TopologySpreadConstraint
 from quintant.api.volume import Volume
@@ -71,6 +71,7 @@ class PodSpec(Model):
 
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
+    ephemeral_containers: tuple[EphemeralContainer, ...] = ()
     volumes: tuple[Volume, ...] = ()
     restart_policy: str = ""
     node_name: str = ""
@@ -172,6 +173,7 @@ class PodStatus(Model):
     start_time: str | None = None
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
+    ephemeral_container_statuses: tuple[ContainerStatus, ...] = ()
     qos_class: str = ""
 
 

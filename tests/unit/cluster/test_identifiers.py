@@ -51,6 +51,7 @@ OURS = {
     "kubelet/pod/restore.py",
     "kubelet/process/exec_process.py",
     "kubelet/process/fd_stream.py",
+    "kubelet/process/process_input.py",
     "kubelet/process/processes.py",
     "kubelet/process/spawn.py",
     "kubelet/process_nodes/controller.py",

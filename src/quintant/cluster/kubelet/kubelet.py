@@ -33,8 +33,8 @@ from quintant.cluster.apiserver.kubelet_client.streaming_runtime import (
     ExecOptions,
     ExecProcess,
 )
-from quintant.cluster.kubelet.container.attach import AttachedOutput
 from quintant.cluster.kubelet.container.run import ContainerRun, PodEvent
+from quintant.cluster.kubelet.container.visit_containers import container_field
 from quintant.cluster.kubelet.logs.tail import read_log
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.pod.plan import PodStage
@@ -141,9 +141,8 @@ class Kubelet:
         except StartError as error:
             raise ExecError(str(error)) from error
 
-    async def attach(self, uid: str, container: str) -> ExecProcess:
-        self.check_container(uid, container)
-        return AttachedOutput(self.read(uid, container, LogOptions(follow=True, tail=0)))
+    async def attach(self, uid: str, container: str, options: ExecOptions) -> ExecProcess:
+        return self._run_of(uid, container).attach(options)
 
     def check_pod(self, uid: str) -> None:
         self._address_of(uid)
@@ -280,13 +279,11 @@ def _no_keys(_: Any) -> Iterable[Request]:
 
 def _involved_object(pod: Pod, note: PodEvent) -> ObjectReference:
     """The pod, or a container in it, as events point at it."""
-    initial = any(each.name == note.container for each in pod.spec.init_containers)
-    field = "initContainers" if initial else "containers"
     return ObjectReference(
         api_version="v1",
         kind="Pod",
         name=pod.metadata.name,
         namespace=pod.metadata.namespace,
         uid=pod.metadata.uid,
-        field_path=f"spec.{field}{{{note.container}}}" if note.container else "",
+        field_path=container_field(pod.spec, note.container) if note.container else "",
     )

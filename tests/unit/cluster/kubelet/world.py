@@ -40,6 +40,7 @@ class FakeProcess:
     sink: OutputSink
     stubborn: bool = False
     """Whether it ignores SIGTERM."""
+    stdin: None = None
     signals: list[int] = field(default_factory=list)
     _ended: asyncio.Future[int] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()

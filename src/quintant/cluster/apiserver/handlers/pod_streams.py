@@ -118,7 +118,7 @@ class PodStreams:
 
         protocol = negotiate(call.headers, PROTOCOLS, (V4,))
         if target.subresource == ATTACH:
-            start = partial(runtime.attach, uid, container)
+            start = partial(runtime.attach, uid, container, options)
         else:
             start = partial(runtime.exec, uid, container, options)
 

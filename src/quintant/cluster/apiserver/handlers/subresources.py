@@ -37,6 +37,7 @@ STATUS = "status"
 TOKEN = "token"
 EVICTION = "eviction"
 APPROVAL = "approval"
+EPHEMERAL_CONTAINERS = "ephemeralcontainers"
 _VERBS = frozenset({"get", "update", "patch"})
 _BINDING = Resource("", "v1", "Binding", "pods/binding")
 EVICTIONS = Resource("policy", "v1", "Eviction", "pods/eviction")
@@ -50,7 +51,9 @@ _PROXIED = frozenset((each, PROXY) for each in PROXIED)
 """Those below which requests are another server's."""
 _PROXY_VERBS = frozenset({"create", "delete", "get", "patch", "update", OTHER_VERB})
 _EVICTED = frozenset({("pods", EVICTION)})
-_WRITTEN_APART = frozenset({("certificatesigningrequests", APPROVAL)})
+_WRITTEN_APART = frozenset(
+    {("certificatesigningrequests", APPROVAL), ("pods", EPHEMERAL_CONTAINERS)}
+)
 """Parts of an object that are written through a path of their own, like its status."""
 
 
@@ -81,8 +84,8 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
     if is_proxy(kind, sub):
         return _PROXY_VERBS
     apart = not kind.custom and (kind.name, sub) in _WRITTEN_APART
-    there = {STATUS: kind.resource.status, SCALE: kind.scale is not None, APPROVAL: apart}
-    return _VERBS if there.get(sub) else frozenset()
+    there = {STATUS: kind.resource.status, SCALE: kind.scale is not None}
+    return _VERBS if apart or there.get(sub) else frozenset()
 
 
 def names_of(kind: Kind) -> list[str]:

@@ -73,8 +73,8 @@ class StreamingRuntime(Protocol):
     async def exec(self, uid: str, container: str, options: ExecOptions) -> ExecProcess:
         """Run a command in a container; ContainerNotFound or ExecError if that is impossible."""
 
-    async def attach(self, uid: str, container: str) -> ExecProcess:
-        """What a container prints from now on; ContainerNotFound if it does not run."""
+    async def attach(self, uid: str, container: str, options: ExecOptions) -> ExecProcess:
+        """A container as it runs, from now on; ContainerNotFound if it does not run."""
 
     def check_pod(self, uid: str) -> None:
         """ContainerNotFound unless a pod that it has has an address now."""

@@ -6,7 +6,7 @@ fact about a kind belongs here or in quintant.cluster.apiserver.registry.builtin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from quintant.cluster.apiserver.conversion.autoscaling import to_v1, to_v2
 from quintant.cluster.apiserver.conversion.events import to_core, to_group
@@ -35,6 +35,10 @@ from quintant.cluster.apiserver.registry.certificates import (
     RESET_FIELDS,
     set_requester,
 )
+from quintant.cluster.apiserver.registry.ephemeral_containers import (
+    PREPARE_POD_SUBRESOURCE,
+    pod_reset_fields,
+)
 from quintant.cluster.apiserver.registry.prepare import (
     PREPARE_FOR_CREATE,
     PREPARE_FOR_UPDATE,
@@ -43,6 +47,7 @@ from quintant.cluster.apiserver.registry.prepare import (
 from quintant.cluster.apiserver.validation import VALIDATORS, rbac
 from quintant.cluster.apiserver.validation.certificates import validate_request
 from quintant.cluster.apiserver.validation.ip_addresses import ip_address_name_errors
+from quintant.cluster.apiserver.validation.pods.pods import validate_pod_update
 from quintant.cluster.apiserver.validation.policies import ADMISSION_POLICIES
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
@@ -105,7 +110,9 @@ _VALIDATE: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]]
 _VALIDATE_CUSTOM = {
     "customresourcedefinitions": validate_definition,
     CSRS: validate_request,
+    "pods": validate_pod_update,
 }
+_PREPARE_SUBRESOURCE = {CSRS: PREPARE_SUBRESOURCE, "pods": PREPARE_POD_SUBRESOURCE}
 _VALIDATE_NAME = {
     **dict.fromkeys(("namespaces", "services", "statefulsets"), dns1123_label_errors),
     **dict.fromkeys(("events", "poddisruptionbudgets"), path_segment_errors),
@@ -162,11 +169,17 @@ def _update(plural: str) -> UpdateStrategy:
         allow_create_on_update=plural in _CREATE_ON_UPDATE,
         allow_unconditional_update=plural not in _NO_UNCONDITIONAL_UPDATE,
         prepare_for_update=PREPARE_FOR_UPDATE.get(plural),
-        prepare_subresource=PREPARE_SUBRESOURCE if plural == CSRS else {},
-        reset_fields=RESET_FIELDS if plural == CSRS else {},
+        prepare_subresource=_PREPARE_SUBRESOURCE.get(plural, {}),
+        reset_fields=_reset_fields(plural),
         status_updates_metadata=plural not in _STATUS_ALONE,
         status_resets=_STATUS_RESETS.get(plural, frozenset()),
     )
+
+
+def _reset_fields(plural: str) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    if plural == "pods":
+        return pod_reset_fields()
+    return RESET_FIELDS if plural == CSRS else {}
 
 
 def _delete(plural: str) -> DeleteStrategy:

@@ -40,6 +40,8 @@ from quintant.core.object import replace as with_fields
 
 TERMINATION = "/dev/termination-log"
 """Where a container may leave its last words, unless it says otherwise."""
+TERM = "xterm"
+"""What a program takes a terminal for, unless the container says otherwise."""
 _FOLDERS = {"HOME": "/root", "TMPDIR": "/tmp"}
 """Folders that every program has, inside its root."""
 
@@ -103,7 +105,9 @@ def container_command(node: NodeContext, config: ContainerRuntimeConfig, hostnam
     args = config.rewriter.words(expand_all(container.args, config.variables))
     line = program.line(command, args)
     cwd = path_in_root(config.root, container.working_dir)
-    return _launch(node, config, program, line, hostname, cwd)
+    launch = _launch(node, config, program, line, hostname, cwd)
+    env = {"TERM": TERM, **launch.env} if container.tty else launch.env
+    return replace(launch, env=env, stdin=container.stdin, tty=container.tty)
 
 
 def exec_command(

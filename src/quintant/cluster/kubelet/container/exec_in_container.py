@@ -14,7 +14,11 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
-from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, command_beside
+from quintant.cluster.kubelet.container.command import (
+    TERM,
+    ContainerRuntimeConfig,
+    command_beside,
+)
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.process.protocols import Launch, StartError
 from quintant.cluster.kubelet.volume.rootfs import path_in_root, require_inside
@@ -23,8 +27,6 @@ SHELLS = frozenset({"sh", "ash", "bash", "dash", "ksh", "zsh"})
 """Programs whose word after `-c` is a script, though it may begin like a path."""
 COPIES = ("tar", "cf", "-")
 """How `kubectl cp` begins the command that reads a path of a container."""
-TERM = "xterm"
-"""What a program takes a terminal for, unless the container says otherwise."""
 _PATH = re.compile(r"(?s)(-\w|[\w-]*=)?(/.*)")
 """A word that is a path, or the value of an option or a variable that is one."""
 _DEVICE = re.compile(r"/dev/(null|zero|full|u?random|std(in|out|err)|tty|fd/\d+)")

@@ -15,6 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 from quintant.cluster.apiserver.kubelet_client.streaming_runtime import ExecOptions, ExecProcess
+from quintant.cluster.kubelet.container.attach import AttachedContainer, ContainerOutput
 from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, container_command
 from quintant.cluster.kubelet.container.exec_hooks import HandlerRunner
 from quintant.cluster.kubelet.container.exec_in_container import session_command
@@ -51,9 +52,14 @@ class ContainerRun:
     """A program that runs for a container."""
 
     def __init__(
-        self, runner: HandlerRunner, process: Process, log: ContainerLog, tell: OnRunEvent
+        self,
+        runner: HandlerRunner,
+        process: Process,
+        log: ContainerLog,
+        output: ContainerOutput,
+        tell: OnRunEvent,
     ) -> None:
-        self._runner, self._log, self._tell = runner, log, tell
+        self._runner, self._log, self._output, self._tell = runner, log, output, tell
         self.process, self.container = process, runner.config.container
         self.id = runner.config.id
         self.supervising: asyncio.Task[None] | None = None
@@ -86,6 +92,11 @@ class ContainerRun:
         group.create_task(self._forget_ended(session))
         return session
 
+    def attach(self, options: ExecOptions) -> ExecProcess:
+        """Have a client see what it prints from now on, and write to it if it has an input."""
+        once = self.container.stdin_once
+        return AttachedContainer(self._output, self.process.stdin, options, once=once)
+
     def end_sessions(self) -> None:
         """End the commands of clients."""
         for each in self._sessions:
@@ -110,7 +121,7 @@ class ContainerRun:
         self.end_sessions()
         if self._stopping is not None:
             self._stopping.cancel()
-        self._log.close()
+        self._output.close()
         reason = "OOMKilled" if self._oom_killed else ""
         self._tell(self.id, Exited(code, self._termination_message(code), reason))
 
@@ -174,8 +185,9 @@ async def start_container(
             require_inside(folder, config.own_folders).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise MountError(str(error)) from error
-    process = await node.processes.start(launch, log)
-    begun = ContainerRun(runner, process, log, tell)
+    output = ContainerOutput(log)
+    process = await node.processes.start(launch, output)
+    begun = ContainerRun(runner, process, log, output, tell)
     if dropped := _dropped(node, config):
         begun.warn("VariablesDropped", dropped)
     return begun

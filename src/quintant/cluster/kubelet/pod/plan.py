@@ -4,7 +4,8 @@
         └────────────────────── a termination ──────────┴──> ENDING ──> OVER <─────────┘
 
 Sidecars (init containers that are always restarted) start in their turn, stay, and end last, in
-reverse order. A plan is executed by the sandbox, which then asks again.
+reverse order. Ephemeral containers start at once, are never started again, and keep no pod alive.
+A plan is executed by the sandbox, which then asks again.
 """
 
 from __future__ import annotations
@@ -167,6 +168,9 @@ def _passed(container: Container, lifecycle: ContainerLifecycle) -> bool:
 def _running_actions(
     spec: PodSpec, lifecycles: Mapping[str, ContainerLifecycle], now: float
 ) -> Iterator[Action]:
+    for added in spec.ephemeral_containers:
+        if lifecycles[added.name].state is not LifecycleState.ENDED:
+            yield from _container_actions(added, lifecycles[added.name], spec, now)
     begun = initialized(spec, lifecycles)
     for container in spec.init_containers:
         passed = _passed(container, lifecycles[container.name])
@@ -207,7 +211,8 @@ def _stop_actions(
     now: float,
 ) -> Iterator[Action]:
     until = now + grace_period(spec) if termination is None else termination.until
-    busy = [each for each in spec.containers if lifecycles[each.name].state.alive]
+    own = (*spec.containers, *spec.ephemeral_containers)
+    busy = [each for each in own if lifecycles[each.name].state.alive]
     first: Iterable[Container] = [*busy, *(e for e in spec.init_containers if not is_sidecar(e))]
     if not busy:
         staying = [

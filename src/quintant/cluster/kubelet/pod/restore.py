@@ -22,15 +22,19 @@ from quintant.core.clock import parse_timestamp
 
 def restored_lifecycles(pod: Pod, now: Moment) -> dict[str, ContainerLifecycle]:
     """A lifecycle for every container, as far as the status knows it."""
-    known = {each.name: each for each in pod.status.container_statuses}
-    counts = {each.name: each.restart_count for each in pod.status.init_container_statuses}
+    status, spec = pod.status, pod.spec
+    known = {
+        each.name: each
+        for each in (*status.container_statuses, *status.ephemeral_container_statuses)
+    }
+    counts = {each.name: each.restart_count for each in status.init_container_statuses}
     first = {
         each.name: ContainerLifecycle(restarts=counts.get(each.name, 0))
-        for each in pod.spec.init_containers
+        for each in spec.init_containers
     }
     return first | {
         each.name: _resumed(known[each.name], now) if each.name in known else ContainerLifecycle()
-        for each in pod.spec.containers
+        for each in (*spec.containers, *spec.ephemeral_containers)
     }
 
 

@@ -21,9 +21,10 @@ from quintant.cluster.kubelet.container.command import runtime_config
 from quintant.cluster.kubelet.container.downward_api import DownwardSource
 from quintant.cluster.kubelet.container.env import ContainerConfigError, EnvSources
 from quintant.cluster.kubelet.container.exec_hooks import HandlerRunner
-from quintant.cluster.kubelet.container.lifecycle import LifecycleState, step
+from quintant.cluster.kubelet.container.lifecycle import ContainerLifecycle, LifecycleState, step
 from quintant.cluster.kubelet.container.lifecycle_events import ProbeType
 from quintant.cluster.kubelet.container.run import ContainerRun, PodEvent, RunEvent, start_container
+from quintant.cluster.kubelet.container.visit_containers import visit_containers
 from quintant.cluster.kubelet.logs.files import ContainerLog, ContainerLogs
 from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.pod.plan import (
@@ -82,14 +83,19 @@ class Sandbox:
     @property
     def containers(self) -> Mapping[str, Container]:
         """The pod's containers by name, those that prepare it first."""
-        spec = self.pod.spec
-        return {each.name: each for each in (*spec.init_containers, *spec.containers)}
+        return {each.name: each for each in visit_containers(self.pod.spec)}
 
     @property
     def about(self) -> DownwardSource:
         """What the pod may know of itself."""
         node = self.node
         return DownwardSource(self.pod, self.address, node.host, node.name, node.allocatable)
+
+    def update_pod(self, pod: Pod) -> None:
+        """Take the pod as it is now; ephemeral containers may have been added to it."""
+        self.pod = pod
+        for added in pod.spec.ephemeral_containers:
+            self.lifecycles.setdefault(added.name, ContainerLifecycle())
 
     def record(self) -> PodRecord:
         """What the pod's status is made of."""

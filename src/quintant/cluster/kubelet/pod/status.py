@@ -37,6 +37,7 @@ from quintant.cluster.kubelet.pod.plan import (
     should_restart,
 )
 from quintant.core.clock import timestamp
+from quintant.core.object import replace
 
 SCHEME = "process://"
 """What ids of containers and images begin with, as containerd:// does elsewhere."""
@@ -76,6 +77,10 @@ def status_of(view: PodRecord, now: Moment) -> PodStatus:
         start_time=pod.status.start_time or _time(view.since),
         init_container_statuses=_statuses(view, pod.spec.init_containers, now),
         container_statuses=_statuses(view, pod.spec.containers, now),
+        ephemeral_container_statuses=tuple(
+            replace(each, ready=False, started=None)
+            for each in _statuses(view, pod.spec.ephemeral_containers, now)
+        ),
     )
 
 

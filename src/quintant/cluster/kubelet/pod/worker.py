@@ -52,7 +52,8 @@ class PodWorker:
 
     async def sync(self, pod: Pod, client: Client) -> float:
         """Bring this machine in line with the pod as it is now; when to look again."""
-        self.sandbox.pod = pod
+        self.sandbox.update_pod(pod)
+        self.names = referenced_names(pod.spec)
         self._update_termination()
         found = await read_references(client, pod.spec, pod.metadata.namespace)
         if not await self._mount(client, found):

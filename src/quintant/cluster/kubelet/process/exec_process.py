@@ -7,10 +7,7 @@ whatever carries its mark. A client that does not read holds it up, as a full pi
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
-import struct
-import termios
 from asyncio.subprocess import DEVNULL
 from asyncio.subprocess import Process as Child
 from contextlib import ExitStack, suppress
@@ -20,21 +17,23 @@ from quintant.cluster.apiserver.kubelet_client.streaming_runtime import ExecOpti
 from quintant.cluster.kubelet.container.lifecycle import SIGNALLED
 from quintant.cluster.kubelet.process.fd_stream import FdStream
 from quintant.cluster.kubelet.process.orphans import CONTAINER, end_marked
+from quintant.cluster.kubelet.process.process_input import (
+    LocalProcessInput,
+    open_input,
+    open_terminal,
+    own_stream,
+)
 from quintant.cluster.kubelet.process.protocols import Launch
 from quintant.cluster.kubelet.process.spawn import OUTPUT_SECONDS, spawn
-
-END_OF_TRANSMISSION = b"\x04"
-"""What ends the input of a terminal."""
 
 
 class LocalExecProcess:
     """A program, and our ends of its streams."""
 
     def __init__(
-        self, child: Child, mark: str, stdin: FdStream | None, outputs: dict[str, FdStream]
+        self, child: Child, mark: str, stdin: LocalProcessInput | None, outputs: dict[str, FdStream]
     ) -> None:
         self._child, self._mark, self._stdin, self._outputs = child, mark, stdin, outputs
-        self._terminal = stdin is not None and stdin in outputs.values()
         self._code: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def supervise(self) -> None:
@@ -55,18 +54,12 @@ class LocalExecProcess:
             await self._stdin.write(data)
 
     def close_stdin(self) -> None:
-        if self._stdin is None or self._stdin.closed:
-            return
-        if self._terminal:
-            with suppress(OSError):
-                os.write(self._stdin.fileno(), END_OF_TRANSMISSION)
-        else:
-            self._stdin.close()
+        if self._stdin is not None:
+            self._stdin.end()
 
     def resize(self, size: TerminalSize) -> None:
-        if self._terminal and self._stdin is not None and not self._stdin.closed:
-            window = struct.pack("HHHH", size.height, size.width, 0, 0)
-            fcntl.ioctl(self._stdin.fileno(), termios.TIOCSWINSZ, window)
+        if self._stdin is not None:
+            self._stdin.resize(size)
 
     async def ended(self) -> int:
         return await asyncio.shield(self._code)
@@ -93,35 +86,23 @@ async def start_exec(launch: Launch, options: ExecOptions) -> LocalExecProcess:
     mark = launch.env.get(CONTAINER, "")
     with ExitStack() as ours, ExitStack() as theirs:
         if options.tty:
-            near, far = os.openpty()
-            theirs.callback(os.close, far)
-            terminal = _own(ours, near)
+            near, far = open_terminal(theirs)
+            terminal = own_stream(ours, near)
             child = await spawn(launch, far, far, far, terminal=True)
             ours.pop_all()
-            return LocalExecProcess(child, mark, terminal, {"stdout": terminal})
-        stdin, source = _input(ours, theirs) if options.stdin else (None, DEVNULL)
+            stdin = LocalProcessInput(terminal, terminal=True)
+            return LocalExecProcess(child, mark, stdin, {"stdout": terminal})
+        given, source = open_input(ours, theirs) if options.stdin else (None, DEVNULL)
         wanted = {"stdout": options.stdout, "stderr": options.stderr}
         outputs = {name: _output(ours, theirs) for name, each in wanted.items() if each}
         targets = [outputs[name][1] if name in outputs else DEVNULL for name in wanted]
         child = await spawn(launch, source, *targets)
         ours.pop_all()
         near_ends = {name: stream for name, (stream, _) in outputs.items()}
-        return LocalExecProcess(child, mark, stdin, near_ends)
-
-
-def _input(ours: ExitStack, theirs: ExitStack) -> tuple[FdStream, int]:
-    read, write = os.pipe()
-    theirs.callback(os.close, read)
-    return _own(ours, write), read
+        return LocalExecProcess(child, mark, given, near_ends)
 
 
 def _output(ours: ExitStack, theirs: ExitStack) -> tuple[FdStream, int]:
     read, write = os.pipe()
     theirs.callback(os.close, write)
-    return _own(ours, read), write
-
-
-def _own(ours: ExitStack, fd: int) -> FdStream:
-    stream = FdStream(fd)
-    ours.callback(stream.close)
-    return stream
+    return own_stream(ours, read), write

@@ -15,7 +15,7 @@ from asyncio.subprocess import DEVNULL
 from asyncio.subprocess import Process as Child
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from msgspec import Struct, field
 
@@ -23,6 +23,12 @@ from quintant.cluster.apiserver.kubelet_client.streaming_runtime import ExecOpti
 from quintant.cluster.kubelet.logs.files import OutputSink
 from quintant.cluster.kubelet.process.exec_process import LocalExecProcess, start_exec
 from quintant.cluster.kubelet.process.orphans import CONTAINER, end_marked
+from quintant.cluster.kubelet.process.process_input import (
+    LocalProcessInput,
+    open_input,
+    open_terminal,
+    own_stream,
+)
 from quintant.cluster.kubelet.process.protocols import Launch, StartError
 from quintant.cluster.kubelet.process.spawn import OUTPUT_SECONDS, spawn
 
@@ -67,6 +73,7 @@ class LocalProcess(Struct):
     mark: str
     """The id that everything it starts carries."""
     pipes: list[tuple[asyncio.BaseTransport, _Pump]] = field(default_factory=list)
+    stdin: LocalProcessInput | None = None
     over: bool = False
     """Whether it is gone: its process id may be another's by now."""
 
@@ -90,6 +97,8 @@ class LocalProcess(Struct):
         finally:
             for transport, _ in self.pipes:
                 transport.close()
+            if self.stdin is not None:
+                self.stdin.close()
 
     def _sweep(self) -> None:
         """End whatever the program started and left."""
@@ -128,15 +137,38 @@ class LocalProcesses:
 async def _start(launch: Launch, sink: OutputSink) -> LocalProcess:
     # Pipes of our own: with asyncio's, waiting for a program is waiting for its children, too.
     with ExitStack() as ours, ExitStack() as theirs:
-        ends = {name: _pipe(ours, theirs) for name in ("stdout", "stderr")}
-        child = await spawn(launch, DEVNULL, *(write for _, write in ends.values()))
+        streams = _terminal(launch, ours, theirs) if launch.tty else _pipes(launch, ours, theirs)
+        child = await spawn(launch, *streams.theirs, terminal=launch.tty)
         theirs.close()
-        process = LocalProcess(child, launch.env.get(CONTAINER, ""))
+        process = LocalProcess(child, launch.env.get(CONTAINER, ""), stdin=streams.stdin)
         loop = asyncio.get_running_loop()
-        for name, (read, _) in ends.items():
+        for name, read in streams.outputs.items():
             process.pipes.append(await loop.connect_read_pipe(partial(_Pump, name, sink), read))
         ours.pop_all()
     return process
+
+
+class _Streams(NamedTuple):
+    """Our ends of a program's streams, and its own of all three."""
+
+    stdin: LocalProcessInput | None
+    outputs: dict[str, BinaryIO]
+    theirs: tuple[int, int, int]
+
+
+def _pipes(launch: Launch, ours: ExitStack, theirs: ExitStack) -> _Streams:
+    stdin, source = open_input(ours, theirs) if launch.stdin else (None, DEVNULL)
+    (stdout, out), (stderr, err) = _pipe(ours, theirs), _pipe(ours, theirs)
+    return _Streams(stdin, {"stdout": stdout, "stderr": stderr}, (source, out, err))
+
+
+def _terminal(launch: Launch, ours: ExitStack, theirs: ExitStack) -> _Streams:
+    near, far = open_terminal(theirs)
+    output = ours.enter_context(os.fdopen(near, "rb", 0))
+    stdin = None
+    if launch.stdin:
+        stdin = LocalProcessInput(own_stream(ours, os.dup(near)), terminal=True)
+    return _Streams(stdin, {"stdout": output}, (far, far, far))
 
 
 def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[BinaryIO, int]:

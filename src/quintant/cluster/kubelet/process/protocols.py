@@ -16,7 +16,11 @@ from typing import Protocol
 from msgspec import Struct
 
 from quintant.api.container import GRPCAction, HTTPGetAction, TCPSocketAction
-from quintant.cluster.apiserver.kubelet_client.streaming_runtime import ExecOptions, ExecProcess
+from quintant.cluster.apiserver.kubelet_client.streaming_runtime import (
+    ExecOptions,
+    ExecProcess,
+    TerminalSize,
+)
 from quintant.cluster.kubelet.logs.files import OutputSink
 
 
@@ -28,6 +32,10 @@ class Launch:
     cwd: Path
     env: Mapping[str, str] = field(repr=False)
     """All of it; nothing is inherited. It may hold secrets."""
+    stdin: bool = False
+    """Whether it has an input, which stays open until it is closed."""
+    tty: bool = False
+    """Whether it runs in a terminal of its own, whose one output is stdout."""
 
 
 class StartError(Exception):
@@ -38,8 +46,25 @@ class ProgramNotFound(StartError):
     """There is no such program on this machine."""
 
 
+class ProcessInput(Protocol):
+    """What can be written to a program."""
+
+    async def write(self, data: bytes) -> None:
+        """Give it all of these bytes, as fast as it reads; what it never reads is lost."""
+
+    def end(self) -> None:
+        """Have it see the end of its input."""
+
+    def resize(self, size: TerminalSize) -> None:
+        """Its terminal, if it has one, is so large from now on."""
+
+
 class Process(Protocol):
     """A program that was started, with all it started itself."""
+
+    @property
+    def stdin(self) -> ProcessInput | None:
+        """Its input, if it has one."""
 
     @property
     def pid(self) -> int: ...

@@ -131,8 +131,8 @@ class ProcessNodes:
     async def exec(self, uid: str, container: str, options: ExecOptions) -> ExecProcess:
         return await self._runtime(uid).exec(uid, container, options)
 
-    async def attach(self, uid: str, container: str) -> ExecProcess:
-        return await self._runtime(uid).attach(uid, container)
+    async def attach(self, uid: str, container: str, options: ExecOptions) -> ExecProcess:
+        return await self._runtime(uid).attach(uid, container, options)
 
     def check_pod(self, uid: str) -> None:
         self._runtime(uid).check_pod(uid)

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from quintant.api.container import Container, VolumeMount
 from quintant.api.pod import PodSpec
+from quintant.cluster.kubelet.container.visit_containers import visit_containers
 from quintant.cluster.kubelet.volume.claim_sizes import ClaimSize, write_claim_sizes
 from quintant.cluster.kubelet.volume.projected import ProjectedFile
 from quintant.cluster.kubelet.volume.publish import DATA, is_own, join_inside, link, make_room
@@ -58,7 +59,7 @@ def mount_volumes(
 
 def republish(pod: Path, spec: PodSpec, volume: str, files: Files) -> None:
     """Bring files up to date wherever containers have them already."""
-    for container in (*spec.init_containers, *spec.containers):
+    for container in visit_containers(spec):
         for path in _mount_paths(container, container_root(pod, container.name), volume):
             if not path.is_symlink() and (path / DATA).is_symlink():
                 published_at(path, files)
@@ -66,7 +67,7 @@ def republish(pod: Path, spec: PodSpec, volume: str, files: Files) -> None:
 
 def retell_sizes(pod: Path, spec: PodSpec, sizes: Mapping[str, ClaimSize]) -> None:
     """Tell containers that have their volumes already how large their claims are now."""
-    for container in (*spec.init_containers, *spec.containers):
+    for container in visit_containers(spec):
         root = container_root(pod, container.name)
         if root.exists():
             write_claim_sizes(container, root, sizes)

@@ -14,6 +14,7 @@ from quintant.api.core import ConfigMap, PersistentVolume, PersistentVolumeClaim
 from quintant.api.pod import PodSpec
 from quintant.cluster.kubelet.container import env
 from quintant.cluster.kubelet.container.env import EnvSources
+from quintant.cluster.kubelet.container.visit_containers import visit_containers
 from quintant.cluster.kubelet.volume import projected
 from quintant.cluster.kubelet.volume.projected import ServiceAccountTokenProjection, VolumeContents
 from quintant.core.address import BindAddress
@@ -56,7 +57,7 @@ class References(Struct, frozen=True):
 
 def referenced_names(spec: PodSpec) -> frozenset[Name]:
     """Everything that a pod refers to by name."""
-    containers = (*spec.init_containers, *spec.containers)
+    containers = visit_containers(spec)
     return frozenset(
         chain(projected.volume_references(spec), *(env.env_references(each) for each in containers))
     )

@@ -33,7 +33,7 @@ class ExecAnswers:
     async def exec(self, uid: str, container: str, options: ExecOptions) -> ExecProcess:
         return EndedProcess(self.code)
 
-    async def attach(self, uid: str, container: str) -> ExecProcess:
+    async def attach(self, uid: str, container: str, options: ExecOptions) -> ExecProcess:
         return EndedProcess(0)
 
     def check_pod(self, uid: str) -> None:

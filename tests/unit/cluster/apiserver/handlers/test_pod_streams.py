@@ -133,6 +133,19 @@ async def test_a_simulated_pod_has_no_program() -> None:
     )
 
 
+async def test_a_simulated_pod_is_not_debugged() -> None:
+    """There is no program that a debugger would run beside, and none would run it."""
+    _, client = await placed("Simulated")
+    debugger = {"name": "debugger", "image": "tools"}
+    refused = await client.merge(
+        f"{PODS}/p/ephemeralcontainers", {"spec": {"ephemeralContainers": [debugger]}}, code=400
+    )
+    assert refused["message"] == (
+        "pod p is simulated: no program runs in it that one could connect with"
+    )
+    assert "ephemeralContainers" not in (await client.get(f"{PODS}/p"))["spec"]
+
+
 async def test_there_are_so_many_sessions_at_once_and_no_more() -> None:
     embedded, _ = await placed()
     embedded.streams.runtimes.append(FakeRuntime())

@@ -103,7 +103,7 @@ class FakeRuntime:
     def check_pod(self, uid: str) -> None:
         self.check_container(uid, "")
 
-    async def attach(self, uid: str, container: str) -> FakeExec:
+    async def attach(self, uid: str, container: str, options: ExecOptions) -> FakeExec:
         return self.process
 
     async def dial(self, uid: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.api.container import Container
+from quintant.api.container import Container, EphemeralContainer
 from quintant.api.pod import PodSpec
 from quintant.cluster.kubelet.container.lifecycle import (
     ContainerLifecycle,
@@ -24,6 +24,7 @@ from quintant.cluster.kubelet.pod.plan import (
     Termination,
     compute_pod_actions,
 )
+from quintant.core.object import replace
 
 MAIN, OTHER = Container(name="main"), Container(name="other")
 INIT, SIDE = Container(name="init"), Container(name="side", restart_policy="Always")
@@ -44,6 +45,37 @@ def test_all_containers_start_at_once() -> None:
     )
     assert found.actions == (StartContainer("main"), StartContainer("other"))
     assert found.stage is PodStage.RUNNING
+
+
+def debugged(policy: str = "Always", *init: Container) -> PodSpec:
+    return replace(spec(policy, *init), ephemeral_containers=(EphemeralContainer(name="debugger"),))
+
+
+def test_a_debugger_starts_even_before_init_containers_have_ended() -> None:
+    lifecycles = {each: ContainerLifecycle() for each in ("main", "other", "debugger")} | {
+        "init": UP
+    }
+    found = compute_pod_actions(debugged("Always", INIT), lifecycles, None, 0)
+    assert found.actions == (StartContainer("debugger"),)
+
+
+def test_a_debugger_is_never_started_again() -> None:
+    lifecycles = {"main": UP, "other": UP, "debugger": over(1)}
+    assert compute_pod_actions(debugged(), lifecycles, None, 0).actions == ()
+
+
+def test_a_debugger_keeps_no_pod_alive() -> None:
+    lifecycles = {"main": over(0), "other": over(0), "debugger": UP}
+    found = compute_pod_actions(debugged("Never"), lifecycles, None, 0)
+    assert found.stage is PodStage.FINISHING
+    assert [type(each) for each in found.actions] == [StopContainer]
+
+
+def test_a_debugger_ends_with_its_pod() -> None:
+    lifecycles = {"main": UP, "other": UP, "debugger": UP}
+    found = compute_pod_actions(debugged(), lifecycles, Termination(10), 0)
+    stopped = [each.name for each in found.actions if isinstance(each, StopContainer)]
+    assert stopped == ["main", "other", "debugger"]
 
 
 def test_init_containers_hold_back_all_others() -> None:

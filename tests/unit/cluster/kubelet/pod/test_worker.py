@@ -7,7 +7,7 @@ from signal import SIGKILL, SIGTERM
 
 from quintant.cluster.kubelet.pod.worker import RETRY_SECONDS
 from unit.cluster.api import PODS
-from unit.cluster.kubelet.world import World, status
+from unit.cluster.kubelet.world import IMAGE, World, status
 
 CONFIGS = "/api/v1/namespaces/default/configmaps"
 
@@ -77,3 +77,49 @@ async def test_a_volume_that_goes_away_does_not_end_what_runs(world: World) -> N
     pod = await world.pod(after=5 * RETRY_SECONDS)
     assert pod["status"]["phase"] == "Running"
     assert len(await world.events("FailedMount")) == 1
+
+
+def debugger(**more: object) -> dict[str, object]:
+    found = {"name": "debugger", "image": IMAGE, **more}
+    return {"spec": {"ephemeralContainers": [found]}}
+
+
+async def test_a_debugger_is_added_to_a_pod_that_runs(world: World) -> None:
+    await world.run("a")
+    await world.api.merge(f"{PODS}/a/ephemeralcontainers", debugger())
+    pod = await world.pod()
+    (told,) = pod["status"]["ephemeralContainerStatuses"]
+    assert (told["name"], told["ready"], list(told["state"])) == ("debugger", False, ["running"])
+    assert len(world.processes.alive) == 2
+    world.processes.newest.end(4)
+    pod = await world.pod(after=1)
+    (told,) = pod["status"]["ephemeralContainerStatuses"]
+    assert told["state"]["terminated"]["exitCode"] == 4
+    assert (pod["status"]["phase"], len(world.processes.started)) == ("Running", 2)
+
+
+async def test_a_debugger_has_what_it_refers_to(world: World) -> None:
+    await world.run("a")
+    variable = {"name": "V", "valueFrom": {"configMapKeyRef": {"name": "c", "key": "k"}}}
+    await world.api.merge(f"{PODS}/a/ephemeralcontainers", debugger(env=[variable]))
+    pod = await world.pod()
+    (told,) = pod["status"]["ephemeralContainerStatuses"]
+    assert told["state"]["waiting"]["reason"] == "CreateContainerConfigError"
+    await world.api.create(CONFIGS, {"metadata": {"name": "c"}, "data": {"k": "v"}})
+    (told,) = (await world.pod())["status"]["ephemeralContainerStatuses"]
+    assert "running" in told["state"]
+    assert world.processes.newest.launch.env["V"] == "v"
+
+
+async def test_a_debugger_that_an_earlier_kubelet_ran_is_not_run_again(world: World) -> None:
+    await world.run("a")
+    await world.api.merge(f"{PODS}/a/ephemeralcontainers", debugger())
+    await world.pod()
+    known = world.kubelet.workers
+    for each in world.processes.alive:
+        each.end(0)
+    known.clear()
+    await world.api.merge(f"{PODS}/a", {"metadata": {"labels": {"x": "y"}}})
+    pod = await world.pod(after=1)
+    (told,) = pod["status"]["ephemeralContainerStatuses"]
+    assert "terminated" in told["state"]

@@ -47,15 +47,22 @@ def container_causes(
     """What is wrong with containers; their names are added to the taken ones."""
     for at, container in enumerate(containers):
         item_path = f"{path}[{at}]"
-        name = container.get("name", "")
-        yield from validate_required_name(f"{item_path}.name", name, dns1123_label_errors)
-        yield from _image_causes(f"{item_path}.image", container.get("image", ""))
-        yield from _content_causes(item_path, container, volumes)
-        if name in taken:
-            yield duplicate(f"{item_path}.name", name)
-        taken.add(name)
+        yield from common_causes(item_path, container, volumes, taken)
         yield from _life_causes(item_path, container, grace)
     yield from _taken_causes(path, containers)
+
+
+def common_causes(
+    path: str, container: Plain, volumes: set[str], taken: set[str]
+) -> Iterator[Cause]:
+    """What is wrong with a container of any sort; its name is added to the taken ones."""
+    name = container.get("name", "")
+    yield from validate_required_name(f"{path}.name", name, dns1123_label_errors)
+    yield from _image_causes(f"{path}.image", container.get("image", ""))
+    yield from _content_causes(path, container, volumes)
+    if name in taken:
+        yield duplicate(f"{path}.name", name)
+    taken.add(name)
 
 
 def init_causes(path: str, containers: list[Plain]) -> Iterator[Cause]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -14,7 +14,7 @@ from quintant.cluster.apiserver.meta.names import (
     qualified_name_errors,
 )
 from quintant.cluster.apiserver.meta.objectmeta import validate_labels_and_annotations
-from quintant.cluster.apiserver.meta.types import JsonObject
+from quintant.cluster.apiserver.meta.types import JsonObject, ValidationResult
 from quintant.cluster.apiserver.validation.common import (
     validate_enum,
     validate_ip,
@@ -24,6 +24,10 @@ from quintant.cluster.apiserver.validation.common import (
     validate_required_name,
 )
 from quintant.cluster.apiserver.validation.pods.containers import container_causes, init_causes
+from quintant.cluster.apiserver.validation.pods.ephemeral import (
+    ephemeral_causes,
+    ephemeral_update_causes,
+)
 from quintant.cluster.apiserver.validation.pods.scheduling import (
     affinity_causes,
     gate_causes,
@@ -62,8 +66,16 @@ def validate_pod(pod: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     if live is None and pod["spec"].get("ephemeralContainers"):
         yield forbidden("spec.ephemeralContainers", "cannot be set on create")
     yield from _address_causes((pod.get("status") or {}).get("podIPs") or [])
-    if live is not None:
-        yield from _change_causes(pod["spec"], live["spec"])
+
+
+def validate_pod_update(
+    pod: JsonObject, live: JsonObject | None, sub: str, others: Sequence[Cause]
+) -> ValidationResult:
+    """What an update of a pod may not change, as a whole or by a subresource."""
+    if live is None:
+        return ValidationResult()
+    causes = ephemeral_update_causes if sub == "ephemeralcontainers" else _change_causes
+    return ValidationResult([*causes(pod["spec"], live["spec"])])
 
 
 def _address_causes(addresses: list[JsonObject]) -> Iterator[Cause]:
@@ -79,6 +91,9 @@ def template_causes(path: str, template: JsonObject) -> Iterator[Cause]:
     """What is wrong with the template of pods."""
     yield from validate_labels_and_annotations(template.get("metadata") or {}, path)
     yield from spec_causes(f"{path}.spec", template["spec"])
+    if template["spec"].get("ephemeralContainers"):
+        text = "ephemeral containers not allowed in pod template"
+        yield forbidden(f"{path}.spec.ephemeralContainers", text)
 
 
 def spec_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
@@ -122,6 +137,7 @@ def _run_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
         containers, field_path = spec.get(which) or [], f"{path}.{which}"
         yield from container_causes(field_path, containers, volumes, taken=taken, grace=grace)
     yield from init_causes(f"{path}.initContainers", spec.get("initContainers") or [])
+    yield from ephemeral_causes(f"{path}.ephemeralContainers", spec, volumes)
 
 
 def _gate_causes(path: str, gates: list[JsonObject]) -> Iterator[Cause]:
