@@ -37,9 +37,9 @@ from quintant.cluster.apiserver.policy.policy_matcher import (
 from quintant.cluster.apiserver.policy.policy_source import PolicySource
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore
 from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_schema
-from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, MergeSchema
+from quintant.cluster.apiserver.structuredmerge.schema import MergeSchema
 from quintant.cluster.apiserver.webhooks.activation import Decide, OutOfBudget
-from quintant.cluster.apiserver.webhooks.attributes import DELETE, Attributes
+from quintant.cluster.apiserver.webhooks.attributes import CONNECT, DELETE, Attributes
 from quintant.cluster.apiserver.webhooks.dispatcher import Revise
 from quintant.cluster.apiserver.webhooks.match_conditions import MatchConditionError
 from quintant.cluster.apiserver.webhooks.versioned_attributes import convert_version
@@ -157,7 +157,7 @@ class MutatingPolicies:
         self, step: Invocation, mutation: CompiledMutation, attributes: Attributes, revise: Revise
     ) -> JsonObject:
         """An object after one mutation, as the kind of the request."""
-        names, schema = await self._names(step, attributes), _merge_schema(step.kind, attributes)
+        names, schema = await self._names(step, attributes), merge_schema_of(step.kind, attributes)
         work = partial(patched_object, step.hook.evaluator, mutation, names, schema)
         size = len(msgspec.json.encode(attributes.obj))
         changed = await self._offload.run(work, size)
@@ -181,13 +181,20 @@ def _conditions_hold(step: Invocation, names: Mapping[str, Any]) -> bool:
     return conditions_hold(step.hook.evaluator, names)
 
 
-def _merge_schema(kind: Kind, attributes: Attributes) -> MergeSchema:
-    """How an object is merged; what subresources speak has a schema of its own."""
+def merge_schema_of(kind: Kind, attributes: Attributes) -> MergeSchema | None:
+    """How an object is merged: by the schemas that its group and version publish, or not at all.
+
+    What a subresource speaks has its schema where the subresource is; only where that is the
+    document's own group and version is it found.
+    """
     document = attributes.document
     if document is attributes.kind.resource:
         return kind.merge_schema
     message = go_types.find(document.api_version, document.kind)
-    return DEDUCED if message is None else builtin_schema(message)
+    near = document.api_version == attributes.kind.resource.api_version
+    if message is None or not near or attributes.operation == CONNECT:
+        return None
+    return builtin_schema(message)
 
 
 def _key(step: Invocation) -> InvocationKey:

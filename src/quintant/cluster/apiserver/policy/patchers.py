@@ -78,7 +78,7 @@ def patched_object(
     policy: CompiledMutatingPolicy,
     mutation: CompiledMutation,
     names: Mapping[str, Any],
-    schema: MergeSchema,
+    schema: MergeSchema | None,
 ) -> JsonObject:
     """The object that names tell of, after one mutation of a policy; else MutationError."""
     value, obj = _evaluated(policy, mutation, names), names["object"]
@@ -109,20 +109,31 @@ def _evaluated(
     return result.value
 
 
-def _apply_configuration(value: Any, obj: JsonObject, schema: MergeSchema) -> JsonObject:
+def _apply_configuration(value: Any, obj: JsonObject, schema: MergeSchema | None) -> JsonObject:
     """ApplyStructuredMergeDiff: what a configuration names is set, all else stays as it is."""
     _check_type_names(value)
     config = {**_json(value), **{name: obj[name] for name in _TYPE_META if name in obj}}
+    if schema is None:
+        raise _untyped(f"no corresponding type for {_group_version_kind(obj)}")
     try:
         field_set_of(config, schema)
     except TypingError as error:
-        text = f"failed to convert patch object to typed object: {error}"
-        raise MutationError(f"error applying patch: {text}") from None
+        raise _untyped(str(error)) from None
     if atomics := list(_atomics("", config, schema)):
         text = f"may not mutate atomic arrays, maps or structs: {', '.join(atomics)}"
         raise MutationError(f"error applying patch: invalid ApplyConfiguration: {text}")
     merged: JsonObject = merge(obj, config, schema)
     return merged
+
+
+def _untyped(why: str) -> MutationError:
+    text = f"failed to convert patch object to typed object: {why}"
+    return MutationError(f"error applying patch: {text}")
+
+
+def _group_version_kind(obj: JsonObject) -> str:
+    group, _, version = obj.get("apiVersion", "").rpartition("/")
+    return f"{group}/{version}, Kind={obj.get('kind', '')}"
 
 
 def _atomics(path: str, value: Any, schema: MergeSchema) -> Iterator[str]:
