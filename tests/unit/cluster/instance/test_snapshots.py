@@ -64,6 +64,9 @@ async def test_a_snapshot_is_of_one_moment_while_others_write() -> None:
         for _ in range(5):
             await asyncio.sleep(0.005)
             taken.append(await save(api))
+    revisions = [decode_snapshot(raw)[0].revision for raw in taken]
+    assert len(set(revisions)) == len(taken), "others wrote between any two"
+    assert revisions[-1] < int((await api.get(CMS))["metadata"]["resourceVersion"])
     for raw in taken:
         info, snapshot = decode_snapshot(raw)
         listed = await api.get(
