@@ -61,6 +61,7 @@ class RealCluster:
         self._children: dict[str, Child] = {}
         self._access: Access | None = None
         self._store = ""
+        self._layout: tuple[Path, Layout] | None = None
         self._stack = ExitStack()
 
     @property
@@ -114,6 +115,13 @@ class RealCluster:
         """End every program that was started and remove their files; safe to call twice."""
         self._stack.close()
 
+    def restart_server(self) -> None:
+        """End the API server and start it again over the same store, and at the same address."""
+        if self._layout is None:
+            raise RuntimeError("a cluster that was not started here is not restarted")
+        self._children.pop(binaries.APISERVER).stop()
+        self._run_server(*self._layout, self.access)
+
     def check(self) -> None:
         """Raise if a program of the cluster has ended."""
         for child in self._children.values():
@@ -145,6 +153,7 @@ class RealCluster:
         layout = Layout.choose(folder)
         access = Access(layout.server, secrets.token_hex(16), layout.ca, layout.kubeconfig)
 
+        self._layout = programs, layout
         self._run_store(programs, layout)
         self._store = layout.store
         self._run_server(programs, layout, access)
@@ -196,5 +205,5 @@ class RealCluster:
 
     def _forget(self) -> None:
         self._children.clear()
-        self._access = None
+        self._access, self._layout = None, None
         self._store = ""

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from quintant.cluster.kubelet.container.images import ImageProgram
+from quintant.core import codec
 from quintant.core.errors import ConfigError
 from quintant.demo import greeter
 from quintant.operators import OPERATORS, manager_of
@@ -15,11 +16,15 @@ from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.manifests import DeploymentOptions, install_manifests
 from quintant.runtime.manager.sample import Sample
+from quintant.runtime.shard.process import new_group
 from quintant.version import QUINTANT
 
 IMAGE = f"quintant:{QUINTANT}"
-# One replica of each, so there is no other to compete with.
-_FLAGS = ("--no-leader-elect", "--log-format=console")
+# One replica of each, so there is no other to compete with; of those that are sharded, two.
+_ALONE, _SHARDED = ("--no-leader-elect",), ("--shards",)
+_FLAGS = ("--log-format=console",)
+SHARDED = frozenset({"portal"})
+MEMBERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,28 @@ class System:
     def installation(self) -> list[dict[str, Any]]:
         """What the operator needs, in the order in which it can be applied."""
         parts = install_manifests(self.manager, self.namespace, self.program)
-        return [obj for objects in parts.values() for obj in objects]
+        found = [obj for objects in parts.values() for obj in objects]
+        at = next(index for index, obj in enumerate(found) if obj["kind"] == "Deployment")
+        return [*found[:at], *self._group(), *found[at:]]
+
+    @property
+    def member_tries(self) -> tuple[str, ...]:
+        """Commands that show how its members share the work; none if there is one process."""
+        if self.manager.settings.shards is None:
+            return ()
+        pods = f"kubectl -n {self.namespace} get pods -o name"
+        return (
+            f"quintant shards {self.manager.name} -n {self.namespace}",
+            f"{pods} | head -n 1 | xargs kubectl -n {self.namespace} delete --now",
+        )
+
+    def _group(self) -> list[dict[str, Any]]:
+        """The Lease of its members: the cluster is new, so the first has nobody to wait for."""
+        shards = self.manager.settings.shards
+        if shards is None:
+            return []
+        declared = self.manager.declarations
+        return [codec.to_plain(new_group(self.manager.name, self.namespace, shards, declared))]
 
 
 def systems(
@@ -60,11 +86,13 @@ def systems(
 
 def _operator(name: str, images: Iterable[ImageProgram]) -> System:
     sample = _chosen(import_module(f"quintant.operators.{name}.sample").SAMPLE, images)
-    manager, installed = manager_of(name), OPERATORS[name]
+    sharded = name in SHARDED
+    manager, installed = manager_of(name, shards=sharded), OPERATORS[name]
     manager.configure(leader_elect=False)
     program = DeploymentOptions(
         IMAGE,
-        ("operator", name, *_FLAGS),
+        ("operator", name, *(_SHARDED if sharded else _ALONE), *_FLAGS),
+        replicas=MEMBERS if sharded else 1,
         env=sample.settings,
         namespaces=installed.namespaces,
     )
@@ -79,7 +107,7 @@ def _chosen(sample: Sample, images: Iterable[ImageProgram]) -> Sample:
 
 
 def _greeter() -> System:
-    program = DeploymentOptions(greeter.IMAGE, _FLAGS)
+    program = DeploymentOptions(greeter.IMAGE, (*_ALONE, *_FLAGS))
     manager = load_manager(str(greeter.EXAMPLE))
     title, home = "keeps a greeting", "greeter-system"
     return System("greeter", title, manager, home, program, greeter.SAMPLE)

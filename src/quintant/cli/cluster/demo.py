@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import webbrowser
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,12 +127,20 @@ async def _demo(chosen: tuple[System, ...], wishes: DemoOptions) -> int:
             summary(ends, titles, footprint(read_processes(), os.getpid()))
             if not wishes.leave:
                 click.echo(f"\nto see it:\n  {console}")
-                invitation((line for each in chosen for line in each.sample.tries), way)
+                invitation(_tries(chosen), way)
                 await stopped.wait()
             return 0 if all(each.stage is StartupStage.RUNNING for each in ends) else 1
         finally:
             click.echo("· stopping", err=True)
             way.unlink(missing_ok=True)
+
+
+def _tries(chosen: tuple[System, ...]) -> Iterator[str]:
+    """What a user may do next; at the end, see how members share the work, and end one."""
+    for system in chosen:
+        yield from system.sample.tries
+    for system in chosen:
+        yield from system.member_tries
 
 
 def _running(ends: list[Progress]) -> list[str]:

@@ -213,7 +213,7 @@ class Coordinator:
         except (Conflict, AlreadyExists):
             self._busy = True  # another member was faster
         except (QuintantError, UnreadableMap, TimeoutError) as error:
-            complaint = f"cannot {what}: {error or 'no answer in time'}"
+            complaint = f"cannot {what}: {str(error) or 'no answer in time'}"
         if complaint and complaint != self._complaints.get(what):
             log.warning("shards do not move", group=self.group.name, why=complaint)
         self._complaints[what] = complaint

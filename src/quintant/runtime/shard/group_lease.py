@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import Enum, auto
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.core.clock import micro_timestamp
@@ -88,6 +89,15 @@ def first_map(group: GroupLease, empty: ShardMap) -> ShardMap:
     except UnreadableMap:
         return empty
     return empty if left.held or left.layout != empty.layout else left
+
+
+def unused_group(name: str, namespace: str, empty: ShardMap) -> Lease:
+    """A Lease as the last member leaves it: who comes first need not wait until others are over.
+
+    For a cluster in which the program has never run.
+    """
+    shards = replace(empty, proven=True)
+    return group_lease(name, namespace, shards, LeaseSpec(holder_identity=""))
 
 
 def group_lease(name: str, namespace: str, shards: ShardMap, spec: LeaseSpec) -> Lease:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from quintant.api.coordination import Lease
 from quintant.client.fence import FENCE_KEY, FenceKey
 from quintant.client.rest import Rest
 from quintant.client.token_bucket import TokenBucket
@@ -28,13 +29,16 @@ from quintant.runtime.leader.elector import replica_identity
 from quintant.runtime.leader.lease_client import LeaseClient
 from quintant.runtime.shard.coordinator import Coordinator
 from quintant.runtime.shard.fill import fill_caches
-from quintant.runtime.shard.group_lease import ShardGroup
-from quintant.runtime.shard.layout import LEADER, by_key, make_layout, shard_key_name
+from quintant.runtime.shard.group_lease import ShardGroup, unused_group
+from quintant.runtime.shard.layout import LEADER, Shards, by_key, make_layout, shard_key_name
 from quintant.runtime.shard.owned_ranges import OwnedRanges, ShardedController
 from quintant.runtime.shard.range_states import RangeState
 from quintant.runtime.shard.sent_writes import SentWrites
+from quintant.runtime.shard.shard_map import ShardMap
 from quintant.runtime.shard.shard_metrics import ShardMetrics
 
+FIRST_MAP = "first"
+"""What the map is called that is installed with a program."""
 LONGEST_NAME = 50
 """Of a manager: with a member's name behind it, it is a label and the name of a Lease."""
 
@@ -105,6 +109,14 @@ def layout_digest(ranges: int, controllers: Iterable[ShardedController]) -> str:
         (each.name, shard_key_name(each.key) if each.key else "single") for each in controllers
     )
     return make_layout(ranges, named).digest
+
+
+def new_group(
+    name: str, namespace: str, shards: Shards, declarations: Iterable[Declaration[Any]]
+) -> Lease:
+    """The Lease of a group in a cluster in which no member and no leader of it has ever been."""
+    layout = layout_digest(shards.ranges, sharded_controllers(declarations))
+    return unused_group(name, namespace, ShardMap(layout, shards.ranges, id=FIRST_MAP))
 
 
 class ShardedProcess:

@@ -262,6 +262,16 @@ async def test_equal_failures_in_a_row_are_logged_once() -> None:
         assert len(said) == len(set(said))
 
 
+async def test_a_server_that_is_silent_is_said_to_be() -> None:
+    async with a_group(1) as group:
+        group.members[0].faults.stall()
+        with capture_logs() as logs:
+            await advance(30)
+
+        said = {entry["why"] for entry in logs if entry["event"] == "shards do not move"}
+        assert "cannot coordinate shards: no answer in time" in said
+
+
 @pytest.mark.parametrize("late", [False, True])
 async def test_answers_that_are_lost_cost_a_turn_and_nothing_else(late: bool) -> None:
     async with a_group(0) as group:

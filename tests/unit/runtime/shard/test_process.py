@@ -27,7 +27,12 @@ from quintant.runtime.manager.health import ProbeKind
 from quintant.runtime.manager.rbac import manager_rbac
 from quintant.runtime.shard.layout import LEADER
 from quintant.runtime.shard.owned_ranges import OwnedRanges
-from quintant.runtime.shard.process import layout_digest, run_on_leader, sharded_controllers
+from quintant.runtime.shard.process import (
+    layout_digest,
+    new_group,
+    run_on_leader,
+    sharded_controllers,
+)
 from quintant.runtime.shard.range_states import RangeEvent, RangeState
 from quintant.testing import InProcessCluster, named
 from quintant.testing.loop import advance, settle
@@ -169,6 +174,19 @@ async def test_a_process_looks_at_keys_when_their_ranges_begin_and_forgets_those
     assert 0 < len(moved) < len(NAMES)
     assert names_of(hands.released, "one") == moved
     assert hands.deleted == []
+
+
+async def test_the_first_member_of_a_group_that_was_installed_unused_works_at_once(
+    cluster: InProcessCluster,
+) -> None:
+    hands = Hands()
+    manager = hands.manager("one")
+    await filled(cluster)
+    lease = new_group("harbour", "default", Shards(8), manager.declarations)
+    await cluster.create(lease)
+    await cluster.run(manager)
+    await cluster.advance(3)
+    assert names_of(hands.worked, "one") == set(NAMES)
 
 
 async def test_limits_of_the_program_are_divided_by_its_members(cluster: InProcessCluster) -> None:
