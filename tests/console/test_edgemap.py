@@ -148,6 +148,19 @@ async def tab_to(looking: Viewer, text: str) -> None:
     raise AssertionError(f"Tab does not lead to {text}")
 
 
+async def test_a_device_says_why_it_is_where_it_is_and_its_address_is_the_link_to_share(
+    looking: Viewer,
+) -> None:
+    await looking.open("/edgemap?device=factory/light-10")
+    panel = looking.page.get_by_role("region", name="Device")
+    await panel.get_by_role("heading", name="factory/light-10").wait_for()
+    names = await panel.locator("dt").all_inner_texts()
+    facts = dict(zip(names, await panel.locator("dd").all_inner_texts(), strict=True))
+    assert facts["Why here"] == "edge-0 is nearest: 1.5 km, 512 MiB free"
+    assert (facts["Placement"], facts["Distance"]) == ("nearest", "1.48 km")
+    assert (facts["Node"], facts["Node before"], facts["Link"]) == ("edge-0", "edge-4", "attached")
+
+
 async def test_the_text_form_is_copied(looking: Viewer, server: ConsoleServer) -> None:
     await looking.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await looking.open("/edgemap")

@@ -9,10 +9,13 @@ from msgspec import Meta
 
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.api.core import Node
+from quintant.api.events import Event
 from quintant.api.meta import Condition
+from quintant.console.boards.events import MOST_EVENTS
 from quintant.console.boards.overview import BEATS_PER_POINT, RING
 from quintant.console.publisher import HEARTBEAT_SECONDS
-from quintant.core.object import Custom, Model, ObjectMeta
+from quintant.core.clock import micro_timestamp
+from quintant.core.object import Custom, Model, ObjectMeta, replace
 from quintant.core.resource import resource
 from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec, EdgeDeviceStatus
 from quintant.operators.shifu.api.names import GROUP
@@ -20,6 +23,14 @@ from quintant.operators.shifu.api.node import EdgeNode
 from quintant.testing import InProcessCluster, named
 from quintant.testing.faults.match import watch
 from testbeds.console import events_of, running_console
+
+HAPPENED = Event(
+    reporting_controller="tests",
+    reporting_instance="a",
+    action="Look",
+    reason="Seen",
+    type="Normal",
+)
 
 
 class WidgetSpec(Model):
@@ -156,6 +167,20 @@ async def test_two_objects_of_one_name_one_after_the_other_are_not_mixed_up(
         rows = await console.rows("panel/strangers.dev")
         assert list(rows) == [second.metadata.uid]
         assert first.metadata.uid not in rows
+
+
+async def test_the_last_two_hundred_events_are_shown_the_others_let_go(
+    cluster: InProcessCluster,
+) -> None:
+    async with running_console(cluster) as console:
+        for number in range(MOST_EVENTS + 10):
+            time = micro_timestamp(cluster.clock.now())
+            await cluster.create(
+                replace(HAPPENED, metadata=named(f"e{number}"), event_time=time, note=str(number))
+            )
+            await cluster.advance(1)
+        shown = {int(row["message"]) for row in (await console.rows("events")).values()}
+        assert shown == set(range(10, MOST_EVENTS + 10))
 
 
 async def test_plots_are_of_the_last_minutes_and_never_longer(cluster: InProcessCluster) -> None:

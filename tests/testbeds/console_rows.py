@@ -12,11 +12,11 @@ Row = dict[str, Any]
 GIB = 1024**3
 PROTOCOLS = ("MQTT", "HTTP", "OPCUA", "Modbus")
 SYSTEMS = {
-    "klight": ("lights joined into 2 networks; every member agrees", 2, 0, 0, 0),
-    "portal": ("3 exposures reachable", 3, 0, 0, 0),
-    "infra": ("1 cluster grows from 2 to 3 machines", 1, 1, 0, 0),
-    "cosmos": ("2 chains in sync, 1 replica behind", 5, 1, 1, 0),
-    "shifu": ("17 devices attached, 1 without an answer", 17, 1, 1, 1),
+    "klight": ("everything is as it should be", 2, 0, 0, 0),
+    "portal": ("everything is as it should be", 3, 0, 0, 0),
+    "infra": ("1 of 2 is on the way", 1, 1, 0, 0),
+    "cosmos": ("1 of 7 needs a person", 5, 1, 1, 0),
+    "shifu": ("1 of 20 needs a person", 17, 1, 1, 1),
 }
 
 
@@ -99,10 +99,14 @@ def _operators() -> dict[str, Row]:
 def _plots() -> dict[str, Row]:
     began = datetime.now(UTC).timestamp() - 300
     series: dict[str, tuple[str, str, list[float]]] = {
-        "heights": ("kvstore, height", "", [(4000 + at * 2) for at in range(60)]),
-        "moves": ("Moves of devices", "/min", [max(0, round(3 * sin(at / 6))) for at in range(60)]),
-        "reconciles": ("Reconciles", "/s", [6 + 3 * sin(at / 4) + sin(at) for at in range(60)]),
-        "visits": ("Visits of exposures", "/s", [20 + 8 * sin(at / 9) for at in range(60)]),
+        "cosmos-height": ("Height of the highest chain", "blocks", [4000 + at for at in range(60)]),
+        "shifu-moves": ("Moves of devices", "", [12 + at // 20 + at // 27 for at in range(60)]),
+        "reconciles": (
+            "Reconciles",
+            "per second",
+            [6 + 3 * sin(at / 4) + sin(at) for at in range(60)],
+        ),
+        "portal-relays": ("Connected relays", "", [6 - (20 < at < 31) for at in range(60)]),
     }
     return {
         f"plot/{name}": {

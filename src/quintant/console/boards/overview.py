@@ -172,12 +172,16 @@ def _sentence(board: SystemBoard) -> str:
     if not total:
         return "there are no objects of it yet"
     if counts["broken"]:
-        return f"{counts['broken']} of {total} need a person"
+        return f"{counts['broken']} of {total} {_verb(counts['broken'], 'needs', 'need')} a person"
     if counts["working"]:
-        return f"{counts['working']} of {total} are on their way"
+        return f"{counts['working']} of {total} {_verb(counts['working'], 'is', 'are')} on the way"
     if counts["unknown"]:
         return f"nothing is known of {counts['unknown']} of {total}"
     return "everything is as it should be"
+
+
+def _verb(count: int, one: str, many: str) -> str:
+    return one if count == 1 else many
 
 
 def _plot_row(
