@@ -102,6 +102,7 @@ async def test_a_source_that_is_not_live_is_named_with_the_reason_and_the_rest_i
     looking: Viewer, server: ConsoleServer
 ) -> None:
     source = "edgedevices.shifu.edgenesis.io"
+    server.sources["nodes"] = {"live": True, "since": ago(900), "reason": ""}
     server.sources[source] = {"live": False, "since": ago(14), "reason": "403 Forbidden"}
     await looking.open("/")
     await visible(looking, f"{source}: not live since")
@@ -116,12 +117,29 @@ async def test_many_sources_that_are_not_live_are_few_lines_and_one_that_begins_
     looking: Viewer, server: ConsoleServer
 ) -> None:
     server.sources["later"] = {"live": False, "since": ago(-600), "reason": "being read"}
+    server.sources["nodes"] = {"live": True, "since": ago(900), "reason": ""}
     for at in range(9):
         server.sources[f"kind-{at}"] = {"live": False, "since": ago(20), "reason": "429"}
+    for at in range(4):
+        server.sources[f"odd-{at}"] = {"live": False, "since": ago(20), "reason": f"why {at}"}
     await looking.open("/")
-    await visible(looking, "Not live either: kind-3, kind-4")
+    await visible(looking, "kind-0, kind-1, kind-2 and 6 other kinds: not live since")
+    await visible(looking, "Not live either: odd-2, odd-3")
     assert await looking.page.locator(".notice").count() == 4
     assert await looking.page.get_by_text("later: not live").count() == 0
+
+
+async def test_an_api_server_that_is_silent_is_one_line_and_nothing_claims_to_be_live(
+    looking: Viewer, server: ConsoleServer
+) -> None:
+    reason = "the API server is silent: no answer within 3 s"
+    for at in range(20):
+        server.sources[f"kind-{at}"] = {"live": False, "since": ago(20), "reason": reason}
+    await looking.open("/")
+    await visible(looking, "Nothing is live since")
+    assert await looking.page.locator(".notice").count() == 1
+    assert await looking.page.get_by_text("The rest is live").count() == 0
+    assert await looking.page.locator("#live-word").inner_text() == "Not live"
 
 
 async def test_what_a_viewer_may_not_see_says_so_and_the_rest_stays_live(

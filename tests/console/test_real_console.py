@@ -168,7 +168,7 @@ async def test_an_api_server_that_is_killed_is_said_and_the_page_goes_on_when_it
             await row.evaluate("(row) => { row.known = true; }")
 
             cluster.kill()
-            await looking.page.get_by_text("nodes: not live since").wait_for()
+            await looking.page.get_by_text("Nothing is live since").wait_for()
             await looking.page.get_by_text("the API server is silent").first.wait_for()
             assert await row.count() == 1
 

@@ -8,11 +8,12 @@ import { createOverview } from "./overview.js";
 import { createPanel } from "./panel.js";
 import { route, start } from "./router.js";
 import { checkSilence, follow, listen, liveness, topic } from "./store.js";
-import { duration, number, serverNow, STATES, stateShape, setShape, tellTimes } from "./words.js";
+import { duration, number, plural, serverNow, STATES, stateShape, setShape, tellTimes } from "./words.js";
 
 const CHECK_MS = 500;
 const GRACE_MS = 3000;
 const MOST_NOTICES = 3;
+const MOST_NAMES = 3; // of kinds in one of them
 const MOST_PAUSE_MS = 400;
 const PAUSE_FACTOR = 4; // at most a fifth of the time is spent on bringing a view up to date
 const VIEWS = { overview: createOverview, panel: createPanel, edgemap: createEdgemap, object: createObject, changes: createChanges, events: createEvents, nodes: createNodes };
@@ -102,8 +103,9 @@ function showLiveness() {
   const { state, heard, status } = liveness;
   const stale = state === "stale";
   setAttribute(byId("live"), "data-live", state === "live" && sourceNotices().length ? "partly" : state);
-  const partly = state === "live" && sourceNotices().length > 0;
-  setText(byId("live-word"), partly ? "Partly live" : { live: "Live", connecting: "Connecting", stale: "Not live" }[state]);
+  const silent = state === "live" ? silentSources() : [];
+  const words = { live: "Live", connecting: "Connecting", stale: "Not live" };
+  setText(byId("live-word"), nothingLive(silent) ? words.stale : silent.length ? "Partly live" : words[state]);
   setText(byId("live-seconds"), stale ? ` since ${duration(Date.now() - heard)}` : "");
   const notices = stale ? [{ key: "console", text: `Not live since ${duration(Date.now() - heard)}: ${whyStale(status)}`, end: "What you see is from then. It continues by itself." }] : [];
   if (!stale) notices.push(...sourceNotices());
@@ -118,16 +120,29 @@ function whyStale(status) {
 }
 
 /** Sources that have not been live for a moment: one that is being read for the first time is none. */
+const silentSources = () => Object.entries(liveness.sources).filter(([, source]) => source?.live === false && !(serverNow() - Date.parse(source.since) < GRACE_MS));
+
+const nothingLive = (silent) => silent.length > 0 && silent.length === Object.keys(liveness.sources).length;
+
+/** A line for each reason, with what it is true of. */
 function sourceNotices() {
-  const silent = Object.entries(liveness.sources).filter(([, source]) => source?.live === false && !(serverNow() - Date.parse(source.since) < GRACE_MS));
-  const notices = silent.slice(0, MOST_NOTICES).map(([name, { since, reason }]) => ({
-    key: `source ${name}`,
-    text: `${name}: not live${since ? ` since ${duration(serverNow() - Date.parse(since))}` : ""}${reason ? `: ${String(reason).slice(0, 300)}` : ""}.`,
-    end: "The rest is live.",
-  }));
-  const others = silent.slice(MOST_NOTICES).map(([name]) => name);
+  const silent = silentSources();
+  const byReason = new Map();
+  for (const [name, { since, reason }] of silent) byReason.set(reason, [...(byReason.get(reason) ?? []), { name, since }]);
+  const end = nothingLive(silent) ? "What you see is from then. It continues by itself." : "The rest is live.";
+  const groups = [...byReason].sort(([, one], [, other]) => other.length - one.length);
+  const notices = groups.slice(0, MOST_NOTICES).map(([reason, sources]) => ({ key: `source ${reason}`, text: noticeText(String(reason ?? ""), sources, nothingLive(silent) && groups.length === 1), end }));
+  const others = groups.slice(MOST_NOTICES).flatMap(([, sources]) => sources.map(({ name }) => name));
   if (others.length) notices.push({ key: "others", text: `Not live either: ${others.join(", ").slice(0, 500)}.`, end: "" });
   return notices;
+}
+
+function noticeText(reason, sources, all) {
+  const began = Math.min(...sources.map(({ since }) => Date.parse(since)).filter(Number.isFinite));
+  const since = Number.isFinite(began) ? ` since ${duration(serverNow() - began)}` : "";
+  const left = sources.length - MOST_NAMES;
+  const names = `${sources.slice(0, MOST_NAMES).map(({ name }) => name).join(", ")}${left > 0 ? ` and ${plural(left, "other kind")}` : ""}`;
+  return `${all ? "Nothing is live" : `${names}: not live`}${since}${reason ? `: ${reason.slice(0, 300)}` : ""}.`;
 }
 
 const createNotice = () => h("p", { class: "notice", "data-kind": "stale" }, stateShape("broken"), foreign(""), h("span", { class: "notice-end" }));

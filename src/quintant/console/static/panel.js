@@ -106,16 +106,16 @@ function updateKind(view, element, { kind, all, shown }, ready) {
 
 function columnsOf(kind) {
   const own = (kind.columns ?? []).map(({ title, align }, at) => ({
-    key: String(at), title, align: align === "end" ? "end" : null, width: "minmax(3.5rem, 1fr)",
+    key: String(at), title, align: align === "end" ? "end" : null, text: (row) => row.cells?.[at],
     value: (row) => numeric(row.cells?.[at]),
     create: () => foreign("", { class: "cut" }),
     update: (cell, row) => setTitled(cell, row.cells?.[at]),
   }));
   return [
     { key: "state", title: "State", width: "7rem", value: byState, create: () => stateTag("unknown"), update: (tag, row) => setState(tag, row.state) },
-    { key: "name", title: "Name", width: "minmax(9rem, 1.7fr)", value: (row) => `${row.namespace ?? ""}/${row.name}`, create: createName, update: updateName },
+    { key: "name", title: "Name", text: nameText, value: (row) => `${row.namespace ?? ""}/${row.name}`, create: createName, update: updateName },
     ...own,
-    { key: "why", title: "Why", width: "minmax(9rem, 2.4fr)", create: () => foreign("", { class: "cut" }), update: (cell, row) => setTitled(cell, row.sentence) },
+    { key: "why", title: "Why", text: (row) => row.sentence, create: () => foreign("", { class: "cut" }), update: (cell, row) => setTitled(cell, row.sentence) },
     { key: "age", title: "Age", width: "4.2rem", align: "end", value: (row) => -Date.parse(row.created ?? "") || 0, create: () => timeAgo(""), update: (time, row) => setTime(time, row.created) },
   ];
 }
@@ -125,6 +125,11 @@ function numeric(text) {
   const value = Number.parseFloat(String(text ?? "").replaceAll(",", ""));
   return /^[\d.,-]+\s*\D{0,4}$/.test(text ?? "") && Number.isFinite(value) ? value : text;
 }
+
+const OPEN = "  open ↗";
+const SIMULATED = " simulated";
+
+const nameText = (row) => `${row.namespace ?? ""}/${row.name}${row.url ? OPEN : ""}${row.simulated ? SIMULATED : ""}`;
 
 const createName = () =>
   h("span", { class: "name-cell" }, h("a", {}, h("bdi", { class: "namespace" }), foreign("")), h("a", { class: "outside" }, "open"), simulatedTag());

@@ -1,14 +1,15 @@
 // A table of any length: only the rows in sight are elements, and they are kept by key.
 //
-// Columns are {key, title, align, width, value(row) for sorting, create(), update(cell, row)}. The first column with
-// `main` has the row's link, which the arrow keys move between.
+// Columns are {key, title, align, width, value(row) for sorting, create(), update(cell, row)}. One with `text(row)` is as
+// wide as what stands in it, within limits; a table that is wider than its card scrolls.
 
 import { h, keyed, setAttribute, setShown, setText } from "./dom.js";
 import { plural } from "./words.js";
 
 const OVERSCAN = 6;
-const LEAST_REM = 22; // of state, name and why
-const COLUMN_REM = 4.5; // of any other; a table that is wider than its card scrolls
+const CHARACTER_REM = 0.55;
+const [LEAST_CHARACTERS, MOST_CHARACTERS] = [14, 30]; // what a column has at least of its text, and what it may ask for
+const [GAP_REM, PADDING_REM] = [1.25, 2.5];
 const NARROW = matchMedia("(max-width: 46rem)");
 const ROW = { wide: 41, narrow: 98 };
 
@@ -21,8 +22,8 @@ export class Table {
     this.scroller = h("div", { role: "rowgroup", class: "scroller" }, this.canvas);
     this.grid = h("div", { role: "grid", class: "table", "aria-label": label, "aria-colcount": columns.length },
       h("div", { role: "rowgroup", class: "table-head" }, this.head), this.scroller);
-    this.grid.style.setProperty("--columns", columns.map((column) => column.width ?? "minmax(5rem, 1fr)").join(" "));
-    this.grid.style.setProperty("--least", `${LEAST_REM + COLUMN_REM * columns.length}rem`);
+    this.widest = columns.map(({ title }) => title.length + 2); // only ever grows: a table that is scrolled does not jump
+    this.setWidths();
     this.empty = h("p", { class: "empty", hidden: "" });
     this.element = h("div", { class: "table-box" }, this.grid, this.empty);
     this.scroller.addEventListener("scroll", () => this.draw(), { passive: true });
@@ -63,12 +64,29 @@ export class Table {
     return NARROW.matches ? ROW.narrow : ROW.wide;
   }
 
+  setWidths() {
+    const least = this.columns.map(({ text, width }, at) => (text ? Math.min(this.widest[at], LEAST_CHARACTERS) * CHARACTER_REM : Number.parseFloat(/[\d.]+(?=rem)/.exec(width)[0])));
+    const widths = this.columns.map(({ text, width }, at) => (text ? `minmax(${least[at].toFixed(2)}rem, ${this.widest[at]}fr)` : width));
+    this.grid.style.setProperty("--columns", widths.join(" "));
+    const sum = least.reduce((all, each) => all + each, PADDING_REM + GAP_REM * (least.length - 1));
+    this.grid.style.setProperty("--least", `${sum.toFixed(2)}rem`);
+  }
+
+  /** Make room for the texts of rows that come into sight. */
+  measure(rows) {
+    const wanted = this.columns.map(({ text }, at) => (text ? rows.reduce((most, row) => Math.max(most, Math.min(MOST_CHARACTERS, String(text(row) ?? "").length)), this.widest[at]) : this.widest[at]));
+    if (wanted.every((each, at) => each === this.widest[at])) return;
+    this.widest = wanted;
+    this.setWidths();
+  }
+
   draw() {
     const height = this.rowHeight;
     this.canvas.style.height = `${this.rows.length * height}px`;
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / height) - OVERSCAN);
     const last = Math.min(this.rows.length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + OVERSCAN);
     const shown = this.rows.slice(first, last);
+    this.measure(shown);
     const holder = shown.some((row) => row.key === this.active) ? this.active : shown[0]?.key;
     keyed(this.canvas, shown.map((row, at) => ({ row, at: first + at, holds: row.key === holder })), ({ row }) => row.key,
       () => this.createRow(), (element, item) => this.updateRow(element, item, height));
