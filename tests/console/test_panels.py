@@ -83,6 +83,17 @@ async def test_a_column_sorts_figures_as_figures(looking: Viewer, server: Consol
     assert await header.get_attribute("aria-sort") == "descending"
 
 
+@pytest.mark.parametrize("path", ["/events", "/changes", "/nodes"])
+async def test_what_is_not_known_yet_is_not_said_to_be_nothing(
+    looking: Viewer, server: ConsoleServer, path: str
+) -> None:
+    server.silent = True
+    await looking.page.goto(looking.url + path)
+    count = looking.page.locator(".filters .count")
+    await looking.page.get_by_role("heading", level=1).wait_for()
+    assert await count.inner_text() == "Reading…"
+
+
 async def test_nothing_to_show_says_what_to_do(looking: Viewer, server: ConsoleServer) -> None:
     server.put("panel/cosmos", {}, **server.topics["panel/cosmos"].meta)
     await looking.open("/systems/cosmos")

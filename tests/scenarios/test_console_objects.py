@@ -242,10 +242,15 @@ async def test_devices_are_on_the_map_and_a_move_is_in_the_timeline(
         await _place(cluster, camera, "paris")
         row = (await console.rows("edgemap"))["device/devices/camera"]
         assert (row["node"], row["link_state"], row["reason"]) == ("paris", "attached", "near")
-        await _place(cluster, camera, "berlin", "paris is lost")
+        lost = await cluster.get(EdgeNode, "paris", "")
+        await cluster.client.set_status(lost, EdgeNodeStatus(phase="Lost"))
+        await cluster.advance(1)
+        await _place(cluster, camera, "berlin", "nearest, 878 km")
         topic = await console.topic("edgemap")
         (move,) = topic["meta"]["timeline"]
-        assert (move["from"], move["to"], move["cause"]) == ("paris", "berlin", "paris is lost")
+        assert (move["from"], move["to"]) == ("paris", "berlin")
+        words = "paris: its kubelet reports no more: its devices go to other nodes; nearest, 878 km"
+        assert move["cause"] == words
         assert topic["rows"]["node/berlin"]["devices"] == 1
         assert topic["rows"]["node/paris"]["devices"] == 0
         text = (await console.get("/api/edgemap.txt")).body.decode()

@@ -147,9 +147,18 @@ class EdgeMapBoard:
         self._moves.appendleft({
             "time": timestamp(self._publisher.clock.now()), "device": str(obj.key),
             "from": before.node, "to": device.node,
-            "cause": cut(device.cause, SENTENCE_LENGTH),
+            "cause": cut(self._cause(before.node, device), SENTENCE_LENGTH),
             "link": object_link(resource, meta.name, meta.namespace),
         })  # fmt: skip
+
+    def _cause(self, origin: str, device: MapDevice) -> str:
+        """Why a device left a node, as far as the node tells, and why it is where it is."""
+        node = self._edge_nodes.get(origin)
+        if node is None:
+            return f"{origin} is gone; {device.cause}"
+        return (
+            f"{origin}: {node.sentence}; {device.cause}" if node.state == "broken" else device.cause
+        )
 
     def _read(self, obj: ConsoleObject) -> MapDevice:
         try:

@@ -9,6 +9,8 @@ import { counted, setTitled, Table } from "./table.js";
 import { longText, setLongText } from "./text.js";
 import { knownState, number, setShape, setState, setTime, simulatedTag, stateShape, stateTag, timeAgo } from "./words.js";
 
+const READING = "Reading…"; // no figure is known yet, not even that there are none
+
 // ── events ──
 
 export function sortedEvents(events) {
@@ -47,7 +49,7 @@ export function createEvents() {
     const rows = sortedEvents(events);
     const shown = rows.filter((row) => matches(row, query("q")) && (!query("type") || row.type === query("type")));
     setAttribute(warnings, "aria-pressed", String(query("type") === "Warning"));
-    updateFilters(filters, {}, counted(shown.length, rows.length, "event"));
+    updateFilters(filters, {}, events.ready ? counted(shown.length, rows.length, "event") : READING);
     keyed(list, shown, (row) => row.key, createEvent, updateEvent);
     setShown(list, shown.length > 0);
     setShown(empty, events.ready && shown.length === 0);
@@ -105,7 +107,7 @@ export function createChanges({ namespace: chosen = ALL }) {
     const rows = sortedChanges(rowsOf(changes));
     updateNamespaces(namespace, chosen, rows);
     const shown = rows.filter((row) => matches(row, query("q")));
-    updateFilters(filters, {}, counted(shown.length, rows.length, "change"));
+    updateFilters(filters, {}, changes.ready ? counted(shown.length, rows.length, "change") : READING);
     keyed(list, shown.slice(0, 300), (row) => row.key, createChange, updateChange);
     setShown(list, shown.length > 0);
     setShown(empty, changes.ready && shown.length === 0);
@@ -145,13 +147,13 @@ export function createNodes() {
   const table = new Table({ columns: NODE_COLUMNS, label: "Nodes", noun: "node", sorted: (key, descending) => setQuery({ sort: `${key}${descending ? ":desc" : ""}` }) });
   const update = () => {
     const nodes = topic("nodes");
-    showRows(table, filters, rowsOf(nodes), NODE_COLUMNS, nodes.ready ? "No node is like that." : "Reading the nodes…");
+    showRows(table, filters, rowsOf(nodes), NODE_COLUMNS, nodes.ready);
   };
   return { title: "Nodes", topics: ["nodes"], element: h("article", {}, h("h1", {}, "Nodes"), filters.element, table.element), update, leave: () => table.leave() };
 }
 
 /** Filter and sort rows by the address, into a table. */
-export function showRows(table, filters, rows, columns, emptyText) {
+function showRows(table, filters, rows, columns, ready) {
   const states = chosenStates();
   const totals = {};
   for (const row of rows) totals[knownState(row.state)] = (totals[knownState(row.state)] ?? 0) + 1;
@@ -160,7 +162,7 @@ export function showRows(table, filters, rows, columns, emptyText) {
   const column = columns.find((each) => each.key === name && each.value) ?? columns[0];
   const descending = direction === "desc";
   sortRows(shown, column.key, column.value, descending);
-  updateFilters(filters, totals, counted(shown.length, rows.length, table.noun));
-  table.show(shown, { key: column.key, descending }, emptyText);
+  updateFilters(filters, totals, ready ? counted(shown.length, rows.length, table.noun) : READING);
+  table.show(shown, { key: column.key, descending }, ready ? `No ${table.noun} is like that.` : READING);
 }
 

@@ -137,7 +137,7 @@ function createOperator() {
 function updateOperator(element, row) {
   const [name, ...cells] = element.children;
   setText(name.firstChild, row.name);
-  setText(name.lastChild, `${row.namespace}\n${row.leader ? `led by ${row.leader}` : "no leader"}`);
+  setText(name.lastChild, `${row.namespace}\n${row.leader ? `led by ${row.leader}` : row.figures ? "leader not known" : "no leader"}`);
   setAttribute(element, "data-state", row.ready >= row.replicas && row.replicas > 0 ? "well" : "broken");
   const rate = (value) => (typeof value === "number" ? figure(value) : "–");
   const values = [`${row.ready ?? 0} of ${row.replicas ?? 0}`, row.version, number(row.restarts ?? 0), row.figures ? "no figures" : rate(row.reconcile_rate), row.figures ? "" : rate(row.error_rate)];

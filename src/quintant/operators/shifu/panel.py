@@ -31,6 +31,12 @@ PHASES: dict[str, ObjectState] = {
 NODE_PHASES: dict[str, ObjectState] = {
     "Ready": "well", "Recovering": "working", "Suspect": "broken", "Lost": "broken",
 }  # fmt: skip
+NODE_SENTENCES = {
+    "Suspect": "its kubelet is late with its report",
+    "Lost": "its kubelet reports no more: its devices go to other nodes",
+    "Recovering": "it reports again, and gets devices when it has done so for a while",
+}
+"""For a phase of which no condition says more."""
 MOST_INSTRUCTIONS = 50
 
 
@@ -55,7 +61,9 @@ def judge_device(device: EdgeDevice) -> tuple[ObjectState, str]:
         return "unknown", NO_STATUS
     judged, sentence = judge_conditions(status.conditions)
     by_phase = PHASES.get(status.phase, "unknown")
-    if judged == "unknown" or (judged == "well" and by_phase != "well"):
+    if judged == "well" and by_phase != "well":
+        return by_phase, f"its phase is {status.phase}, while its conditions say: {sentence}"
+    if judged == "unknown":
         return by_phase, sentence
     # Pending is not broken while it is on its way.
     return ("working" if judged == "broken" and by_phase == "working" else judged), sentence
@@ -70,7 +78,10 @@ def node_row(node: EdgeNode) -> PanelRow:
     counts = status.device_shifus
     site = status.location.site if status.location is not None else ""
     bound = text_of(counts.bound) if counts is not None else ""
-    return PanelRow(state, judge_conditions(status.conditions)[1], (status.phase, bound, site))
+    sentence = judge_conditions(status.conditions)[1]
+    if sentence in (NO_STATUS, "", status.phase):
+        sentence = NODE_SENTENCES.get(status.phase, sentence)
+    return PanelRow(state, sentence, (status.phase, bound, site))
 
 
 def telemetry_row(service: TelemetryService) -> PanelRow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,6 +12,9 @@ import pytest
 from quintant.cli.cluster.demo_console import visit_systems
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
 from quintant.core.errors import ConfigError
+from quintant.operators.cosmos import sample as cosmos
+from quintant.operators.shifu.api.names import DEVICES
+from quintant.operators.shifu.sample.floor import CITIES, FAULT, floor_devices
 
 
 class ScriptedConsole:
@@ -30,6 +34,21 @@ class ScriptedConsole:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+PAGE = Path(__file__).parents[4] / "docs" / "console.md"
+
+
+def test_what_the_docs_propose_to_try_is_there_in_the_demo() -> None:
+    text = PAGE.read_text()
+    assert "paris" in CITIES
+    assert "thermometer" in floor_devices()
+    for command in (
+        f"kubectl annotate node paris {FAULT}=dead",
+        f"kubectl -n {cosmos.NAMESPACE} scale cosmosfullnode {cosmos.NAME} --replicas 4",
+        f"kubectl -n {DEVICES} edit edgedevice thermometer",
+    ):
+        assert command in text
 
 
 OBJECT = {"link": "/objects/a"}

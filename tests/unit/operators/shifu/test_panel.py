@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quintant.api.meta import Condition
-from quintant.core.object import replace
+from quintant.core.object import ObjectMeta, replace
 from quintant.operators.shifu.api.device import (
     DeviceShifuStatus,
     EdgeDevice,
@@ -16,7 +16,8 @@ from quintant.operators.shifu.api.device import (
     PlacementStatus,
 )
 from quintant.operators.shifu.api.names import LOCATION
-from quintant.operators.shifu.panel import device_row, map_device
+from quintant.operators.shifu.api.node import EdgeNode, EdgeNodeSpec, EdgeNodeStatus
+from quintant.operators.shifu.panel import device_row, map_device, node_row
 from quintant.testing import named
 
 
@@ -44,6 +45,21 @@ def test_a_device_is_what_its_conditions_and_its_phase_say(
 ) -> None:
     row = device_row(device(EdgeDeviceStatus(phase=phase, conditions=conditions)))
     assert row.state == state
+
+
+def test_a_phase_that_is_worse_than_the_conditions_does_not_borrow_their_words() -> None:
+    status = EdgeDeviceStatus(
+        phase="Failed", conditions=(condition("Ready", "True", "it answers"),)
+    )
+    row = device_row(device(status))
+    assert row.state == "broken"
+    assert row.sentence == "its phase is Failed, while its conditions say: it answers"
+
+
+def test_a_node_that_is_lost_says_what_that_means() -> None:
+    meta = ObjectMeta(name="paris")
+    node = EdgeNode(metadata=meta, spec=EdgeNodeSpec(), status=EdgeNodeStatus(phase="Lost"))
+    assert "its devices go to other nodes" in node_row(node).sentence
 
 
 def test_a_device_without_a_status_is_unknown_and_on_the_map_without_a_node() -> None:
