@@ -33,7 +33,7 @@ from quintant.runtime.shard.group_report import report
 from quintant.testing import named
 from real.proxy import Proxy
 from scenarios.program import Program, running
-from scenarios.soak_size import sized
+from scenarios.soak_size import SHARE
 from testbeds.shard_audit import POLICY, AuditedGroup
 
 pytestmark = pytest.mark.realtime
@@ -44,10 +44,12 @@ Order, OrderSpec = example.Order, example.OrderSpec
 NAMES = tuple(f"o{number}" for number in range(40))
 RANGES = 129
 """Those of keys, and that of the leader."""
-FAULTS = max(4, sized(100))
+FAULTS = 100 if SHARE == 1 else 4
 """100 of them with `make test-real K=shards QUINTANT_SOAK=1`."""
 FROZEN_SECONDS, CUT_SECONDS = 20.0, 25.0
 PACE_SECONDS, GAP_SECONDS, LOOK_SECONDS = 0.1, 3.0, 0.5
+FAULT_SECONDS = GAP_SECONDS if SHARE > 1 else 12.0
+"""Between two faults: of many, most are to find members that work again."""
 REST_SECONDS = 90.0
 """Until all is quiet again, on a quiet machine."""
 TROUBLE = (ApiError, TransportError)
@@ -216,7 +218,7 @@ async def disturb(world: AuditedWorld, members: list[ShardMember]) -> None:
     kinds = ["kill", "freeze", "cut", "restart"]
     async with asyncio.TaskGroup() as group:
         for number in range(FAULTS):
-            await asyncio.sleep(GAP_SECONDS)
+            await asyncio.sleep(FAULT_SECONDS)
             kind = kinds[number] if number < len(kinds) else world.random.choice(kinds)
             if kind == "restart":
                 # From this thread: the kernel ends what a thread began that is over.
@@ -240,6 +242,22 @@ async def test_no_key_has_two_writers_whatever_happens_to_three_processes(
     assert found.unmarked == []
     assert len({write.epoch for write in found.witness.writes}) > 1
     assert [await each.stop() for each in members] == [0, 0, 0]
+
+
+async def test_members_that_come_and_go_write_to_no_object_at_rest(world: AuditedWorld) -> None:
+    members = [await world.member(SHARDS)]
+    await world.until(lambda: world.shared_by(1))
+    for amount, name in enumerate(NAMES):
+        await world.change(name, amount)
+    await world.until(world.current)
+    before = len(world.audited().witness.writes)
+    members += [await world.member(SHARDS) for _ in range(4)]
+    await world.until(lambda: world.shared_by(5))
+    assert [await each.stop() for each in members[:3]] == [0, 0, 0]
+    await world.until(lambda: world.shared_by(2))
+    found = world.audited()
+    assert len(found.witness.writes) == before
+    assert found.violations() == []
 
 
 async def test_a_rollout_from_a_leader_to_shards_and_back_has_never_both_at_work(

@@ -28,7 +28,7 @@ from quintant.runtime.shard.group_lease import HOLDER, MAP
 from quintant.runtime.shard.range_states import RangeState
 from quintant.testing import InProcessCluster
 from scenarios.greeter import Greeter, GreeterSpec, greeter_manager
-from scenarios.soak_size import SHARE
+from scenarios.soak_size import seeds
 from testbeds.shard_group import (
     GROUP,
     PROCESS,
@@ -40,8 +40,8 @@ from testbeds.shard_group import (
 )
 
 NAMES = [f"g{number}" for number in range(30)]
-SEEDS = 200 if SHARE == 1 else 3
-"""In a soak; of the other runs a few, for each is minutes of six members at work."""
+SEEDS = seeds(3, 200)
+"""Each is minutes of six members at work."""
 FAULTS = 12
 MOST_MEMBERS = 6
 PAUSE_SECONDS, PARTITION_SECONDS, OUTAGE_SECONDS, LOSSY_SECONDS = 20.0, 40.0, 60.0, 20.0

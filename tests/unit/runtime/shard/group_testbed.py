@@ -75,6 +75,7 @@ class Member:
 
     def __init__(self, server: Transport, seed: int, layout: str = "x") -> None:
         self.faults, self.work = FaultTransport(server), Work()
+        self.slept = 0.0
         self.owned = OwnedRanges(RANGES, [ShardedController("ship", by_key)])
         self.metrics = ShardMetrics(self.owned)
         self.coordinator = Coordinator(
@@ -84,7 +85,7 @@ class Member:
             self.work,
             self.metrics,
             clock=LoopClock(),
-            boottime=monotonic,
+            boottime=lambda: monotonic() + self.slept,
             random=Random(seed),
             holder=f"host_{seed}",
         )

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from structlog.testing import capture_logs
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.core.errors import LeadershipLost
-from quintant.core.object import ObjectMeta
+from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.shard.coordinator import SHORTEST_TURN_SECONDS, TURN_SECONDS
 from quintant.runtime.shard.group_lease import HOLDER, MAP
 from quintant.runtime.shard.layout import LEADER
@@ -283,6 +285,66 @@ async def test_answers_that_are_lost_cost_a_turn_and_nothing_else(late: bool) ->
 
         assert (first.count(), second.count()) == (4, 4)
         assert set((await group.shards()).epochs(first.id)) == first.held()
+
+
+@pytest.mark.parametrize("status", [409, 429, 500])
+async def test_writes_that_are_refused_are_made_again(status: int) -> None:
+    async with a_group(0) as group:
+        first, second = group.join(), group.join()
+        for member in group.members:
+            member.faults.answer(status, when=verb("create"), times=1)
+            member.faults.answer(status, when=verb("patch"), times=3, skip=6)
+        await advance(FIRST_SECONDS + 20)
+        assert (first.count(), second.count()) == (4, 4)
+
+        await first.die()
+        second.faults.answer(status, when=verb("patch"), times=2)
+        await advance(25)
+        assert second.held() == ALL
+        assert set((await group.shards()).epochs(second.id)) == ALL
+
+
+async def test_who_joins_while_another_one_leaves_gets_its_share() -> None:
+    async with a_group(2) as group:
+        first, second = group.members
+        leaving = asyncio.ensure_future(first.leave())
+        third = group.join()
+        await leaving
+        await advance(20)
+
+        assert (second.count(), third.count()) == (4, 4)
+        assert second.held() | third.held() == ALL
+
+
+async def test_a_member_whose_machine_slept_writes_nothing_until_it_has_renewed() -> None:
+    async with a_group(1) as group:
+        (member,) = group.members
+        assert member.owned.is_open()
+        member.slept = FENCE_SECONDS + 1
+        assert not member.owned.is_open()
+        await advance(RENEW_SECONDS + 1)
+        assert member.owned.is_open()
+
+
+async def test_a_range_with_a_call_of_ten_minutes_stays_until_it_has_ended() -> None:
+    async with a_group(2) as group:
+        first, second = group.members
+        key = Request("s1", "sea")
+        number = first.owned.range_of("ship", key)
+        owner, other = (first, second) if number in first.held() else (second, first)
+        calls = [("ship", key)]
+        owner.owned.calls = lambda: calls
+        with capture_logs() as logs:
+            leaving = asyncio.ensure_future(owner.leave())
+            await advance(600)
+        assert (await group.shards()).epochs(owner.id).keys() == {number}
+        assert other.held() == ALL - {number}
+        waits = [entry for entry in logs if entry["event"] == "range is not given yet"]
+        assert "call of ship sea/s1" in str(waits)
+        calls.clear()
+        await advance(5)
+        await leaving
+        assert other.held() == ALL
 
 
 async def test_members_of_another_layout_wait_until_the_last_one_has_left() -> None:

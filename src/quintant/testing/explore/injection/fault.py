@@ -39,6 +39,7 @@ class FaultMode(StrEnum):
     REWIND = "rewind"
     UNOBSERVED = "unobserved"
     JOIN = "join"
+    TWO_JOINS = "two-joins"
     LEAVE = "leave"
     MEMBER_CRASH = "member-crash"
     PARTITION = "partition"
@@ -78,6 +79,7 @@ EXPLANATIONS: dict[FaultMode, str] = {
     FaultMode.REWIND: "a step later, the process restarts from a list older than this",
     FaultMode.UNOBSERVED: "neither this nor the next change is delivered, only what they come to",
     FaultMode.JOIN: "a further member joins, and gets its share of the ranges",
+    FaultMode.TWO_JOINS: "two further members join at once",
     FaultMode.LEAVE: "the member that sends it stops in order, and starts again",
     FaultMode.MEMBER_CRASH: "the member that sends it is killed, and away for a minute",
     FaultMode.PARTITION: "the member that sends it is cut off until others have its ranges",
@@ -104,6 +106,7 @@ WRITE_MODES = (*CRASHES, FaultMode.LOST, *REFUSALS, FaultMode.HAND_OVER, FaultMo
 EVENT_MODES = (FaultMode.STALE, FaultMode.REWIND)
 MEMBER_MODES = (
     FaultMode.JOIN,
+    FaultMode.TWO_JOINS,
     FaultMode.LEAVE,
     FaultMode.MEMBER_CRASH,
     FaultMode.PARTITION,

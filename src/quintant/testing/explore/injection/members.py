@@ -44,6 +44,9 @@ class MemberFaults:
         match mode:
             case FaultMode.JOIN:
                 self._starter.join(process.index)
+            case FaultMode.TWO_JOINS:
+                self._starter.join(process.index)
+                self._starter.join(process.index)
             case FaultMode.LEAVE:
                 process.stopping = True
                 process.ending.set()
