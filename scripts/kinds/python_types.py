@@ -48,6 +48,8 @@ _IMPORTED = {
     FieldKind.INT_OR_STRING: INT_OR_STRING,
 }
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_TYPES = frozenset({"bool", "int", "str"})
+"""Types that a field of their name would hide from the fields after it."""
 _PLURAL = re.compile(r"(?<=[A-Z])s$")
 """Of an acronym: the s belongs to it."""
 
@@ -108,7 +110,7 @@ def snake(name: str) -> str:
     """A JSON name as Python writes it: podIPs is pod_ips, from is from_."""
     plain = _PLURAL.sub("S", name.lstrip("$").replace("-", "_"))
     words = _WORDS.sub("_", plain).lower()
-    return f"{words}_" if keyword.iskeyword(words) else words
+    return f"{words}_" if keyword.iskeyword(words) or words in _TYPES else words
 
 
 def camel(name: str) -> str:

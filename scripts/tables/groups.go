@@ -22,6 +22,7 @@ import (
 	node "k8s.io/api/node/v1"
 	policy "k8s.io/api/policy/v1"
 	rbac "k8s.io/api/rbac/v1"
+	resource "k8s.io/api/resource/v1"
 	scheduling "k8s.io/api/scheduling/v1"
 	storage "k8s.io/api/storage/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -58,6 +59,7 @@ var groups = []struct {
 	{authorization.SchemeGroupVersion, authorization.AddToScheme},
 	{flowcontrol.SchemeGroupVersion, flowcontrol.AddToScheme},
 	{apiregistration.SchemeGroupVersion, apiregistration.AddToScheme},
+	{resource.SchemeGroupVersion, resource.AddToScheme},
 }
 
 // Kind is something that can be the body of a request, and its Go type.

@@ -265,6 +265,46 @@ VOLUME_ATTACHMENT = Sample(
     status=True,
 )
 
+STORAGE_CAPACITY = Sample(
+    "csistoragecapacities",
+    "CSIStorageCapacity",
+    "storage.k8s.io/v1",
+    {"storageClassName": "none", "capacity": "1Gi"},
+)
+ATTRIBUTES_CLASS = Sample(
+    "volumeattributesclasses",
+    "VolumeAttributesClass",
+    "storage.k8s.io/v1",
+    {"driverName": "example.com", "parameters": {"k": "v"}},
+    namespaced=False,
+)
+DEVICE_CLASS = Sample(
+    "deviceclasses", "DeviceClass", "resource.k8s.io/v1", {"spec": {}}, namespaced=False
+)
+_DEVICES = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "none"}}]}}
+RESOURCE_CLAIM = Sample(
+    "resourceclaims", "ResourceClaim", "resource.k8s.io/v1", {"spec": _DEVICES}, status=True
+)
+RESOURCE_CLAIM_TEMPLATE = Sample(
+    "resourceclaimtemplates",
+    "ResourceClaimTemplate",
+    "resource.k8s.io/v1",
+    {"spec": {"spec": _DEVICES}},
+)
+RESOURCE_SLICE = Sample(
+    "resourceslices",
+    "ResourceSlice",
+    "resource.k8s.io/v1",
+    {
+        "spec": {
+            "driver": "example.com",
+            "nodeName": "n",
+            "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
+        }
+    },
+    namespaced=False,
+)
+
 CONTROLLER = Sample(
     "replicationcontrollers",
     "ReplicationController",
@@ -340,5 +380,6 @@ SAMPLES = (
     CONTROLLER, POD_TEMPLATE, LIMIT_RANGE, QUOTA, NETWORK_POLICY, INGRESS, INGRESS_CLASS,
     RUNTIME_CLASS, AUTOSCALER, OLD_AUTOSCALER, SIGNING_REQUEST, MUTATING_POLICY,
     MUTATING_BINDING, VALIDATING_POLICY, VALIDATING_BINDING, CSI_DRIVER, CSI_NODE,
-    VOLUME_ATTACHMENT, PRIORITY_LEVEL,
+    VOLUME_ATTACHMENT, PRIORITY_LEVEL, STORAGE_CAPACITY, ATTRIBUTES_CLASS, DEVICE_CLASS,
+    RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, RESOURCE_SLICE,
 )  # fmt: skip

@@ -19,13 +19,14 @@ UPSERTED = {
     *("clusterrolebindings", "clusterroles", "rolebindings", "roles"),
 }
 CONDITIONAL = {
-    *("csidrivers", "csinodes", "volumeattachments"),
+    *("csidrivers", "csinodes", "csistoragecapacities", "volumeattachments"),
     *("leases", "poddisruptionbudgets", "runtimeclasses"),
     *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
     *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
     *("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
 }
 COUNTED = {
+    *("deviceclasses", "resourceslices"),
     "prioritylevelconfigurations",
     *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
     *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
@@ -37,9 +38,13 @@ COUNTED = {
 ANSWERED = {
     *("persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas"),
     *("serviceaccounts", "services", "storageclasses"),
-    *("csidrivers", "csinodes", "volumeattachments"),
+    *("csidrivers", "csinodes", "volumeattachments", "volumeattributesclasses"),
+    *("deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices"),
 }
-STATUS_ALONE = {"prioritylevelconfigurations", "validatingadmissionpolicies", "volumeattachments"}
+STATUS_ALONE = {
+    *("prioritylevelconfigurations", "resourceclaims", "validatingadmissionpolicies"),
+    "volumeattachments",
+}
 """Kinds whose metadata stays as it is when their status is written."""
 ORPHANING = {"jobs", "replicationcontrollers"}
 DEPRECATED = {

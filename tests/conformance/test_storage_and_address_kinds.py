@@ -6,6 +6,14 @@ from typing import Any
 
 import pytest
 
+from conformance.kinds import (
+    ATTRIBUTES_CLASS,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
+    RESOURCE_SLICE,
+    STORAGE_CAPACITY,
+    Sample,
+)
 from conformance.target import Target, causes
 from unit.cluster.api import JsonObject
 
@@ -147,3 +155,66 @@ async def test_a_range_is_kept_and_may_get_one_of_the_other_family(target: Targe
     path = f"{NETWORK}/servicecidrs/{body['metadata']['name']}"
     await target.create(f"{NETWORK}/servicecidrs", body, dryRun="All")
     assert (await target.send("GET", path)).status == 404
+
+
+@pytest.mark.parametrize(
+    ("plural", "body", "refused"),
+    [
+        ("csistoragecapacities", {"storageClassName": ""}, [("storageClassName", INVALID)]),
+        ("csistoragecapacities", {"capacity": "-1"}, [("capacity", INVALID)]),
+        ("volumeattributesclasses", {"driverName": ""}, [("driverName", REQUIRED)]),
+        ("volumeattributesclasses", {"driverName": "a b"}, [("driverName", INVALID)]),
+        ("volumeattributesclasses", {"parameters": {}}, [("parameters", REQUIRED)]),
+    ],
+)
+async def test_what_drivers_tell_of_their_room_must_make_sense(
+    target: Target, plural: str, body: JsonObject, refused: list[tuple[str, str]]
+) -> None:
+    sample = STORAGE_CAPACITY if plural == STORAGE_CAPACITY.plural else ATTRIBUTES_CLASS
+    whole = {**sample.object(f"a.{target.namespace}"), **body}
+    answer = await target.create(sample.path(target), whole, code=422)
+    assert causes(answer) == refused
+
+
+@pytest.mark.parametrize(
+    ("sample", "change", "field"),
+    [
+        (STORAGE_CAPACITY, {"storageClassName": "other"}, "storageClassName"),
+        (ATTRIBUTES_CLASS, {"driverName": "other.com"}, "driverName"),
+        (ATTRIBUTES_CLASS, {"parameters": {"k": "w"}}, "parameters"),
+        (RESOURCE_CLAIM, {"spec": {"devices": None}}, "spec"),
+        (RESOURCE_CLAIM_TEMPLATE, {"spec": {"spec": {"devices": None}}}, "spec"),
+    ],
+    ids=lambda value: "",
+)
+async def test_what_classes_and_claims_of_devices_say_stays(
+    target: Target, sample: Sample, change: JsonObject, field: str
+) -> None:
+    name = f"a.{target.namespace}"
+    await target.create(sample.path(target), sample.object(name))
+    refused = await target.merge(sample.path(target, name), change, code=422)
+    assert [each for each, _ in causes(refused)] == [field]
+    await target.delete(sample.path(target, name))
+
+
+async def test_a_device_is_asked_for_once_unless_a_claim_says_otherwise(target: Target) -> None:
+    made = await target.create(RESOURCE_CLAIM.path(target), RESOURCE_CLAIM.object("a"))
+    (request,) = made["spec"]["devices"]["requests"]
+    assert request["exactly"] == {
+        "deviceClassName": "none",
+        "allocationMode": "ExactCount",
+        "count": 1,
+    }
+
+
+async def test_slices_are_selected_by_driver_and_node(target: Target) -> None:
+    name = f"a.{target.namespace}"
+    body = RESOURCE_SLICE.object(name)
+    body["spec"] = {**body["spec"], "driver": f"{target.namespace}.example.com"}
+    await target.create(RESOURCE_SLICE.path(target), body)
+    for selector, found in ((f"spec.driver={target.namespace}.example.com", [name]),
+                            ("spec.driver=none", [])):  # fmt: skip
+        path = RESOURCE_SLICE.path(target)
+        listed = await target.get(path, fieldSelector=selector)
+        assert [each["metadata"]["name"] for each in listed["items"]] == found
+    await target.delete(RESOURCE_SLICE.path(target, name))

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from msgspec import field
 
 from quintant.api.kubernetes.core_v1 import PersistentVolumeSpec, TopologySelectorTerm
+from quintant.api.meta import LabelSelector
+from quintant.api.quantity import Quantity
 from quintant.core.object import Model, Object
 from quintant.core.resource import resource
 
@@ -46,6 +48,14 @@ class CSINodeDriver(Model):
     node_id: str = field(default="", name="nodeID")
     topology_keys: tuple[str, ...] = ()
     allocatable: VolumeNodeResources | None = None
+
+
+@resource(group="storage.k8s.io", version="v1", plural="csistoragecapacities")
+class CSIStorageCapacity(Object):
+    node_topology: LabelSelector | None = None
+    storage_class_name: str = ""
+    capacity: Quantity | None = None
+    maximum_volume_size: Quantity | None = None
 
 
 @resource(group="storage.k8s.io", version="v1", plural="storageclasses", namespaced=False)
@@ -88,6 +98,12 @@ class VolumeAttachmentStatus(Model):
 class VolumeAttachment(Object):
     spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
     status: VolumeAttachmentStatus = VolumeAttachmentStatus()
+
+
+@resource(group="storage.k8s.io", version="v1", plural="volumeattributesclasses", namespaced=False)
+class VolumeAttributesClass(Object):
+    driver_name: str = ""
+    parameters: Mapping[str, str] = {}
 
 
 class VolumeError(Model):

@@ -40,10 +40,16 @@ _GROUPS = {
     "coordination.k8s.io": 16500,
     "node.k8s.io": 16300,
     "discovery.k8s.io": 16200,
+    "resource.k8s.io": 16200,
     "flowcontrol.apiserver.k8s.io": 16100,
 }
 _USUAL_VERSION = 15
-_VERSIONS = {"v1.": 1, "v2.autoscaling": 30, "v1.flowcontrol.apiserver.k8s.io": 21}
+_VERSIONS = {
+    "v1.": 1,
+    "v2.autoscaling": 30,
+    "v1.flowcontrol.apiserver.k8s.io": 21,
+    "v1.resource.k8s.io": 21,
+}
 _LAST_GROUP, _LAST_VERSION = 100, 100
 """Of metrics.k8s.io, as metrics-server registers it."""
 

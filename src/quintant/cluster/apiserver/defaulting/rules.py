@@ -19,6 +19,8 @@ UNLIMITED = 2**31 - 1
 MATCHING_PRECEDENCE = 1000
 """Of a schema of flow control that says none: after those of the system."""
 QUEUING = {"handSize": 8, "queues": 64, "queueLengthLimit": 50}
+EXACT_COUNT = "ExactCount"
+"""How devices are counted unless a request says otherwise: one."""
 _SHARE = "25%"
 _LATEST = "latest"
 _EXTERNAL = ("NodePort", "LoadBalancer")
@@ -201,6 +203,12 @@ def _secret(secret: JsonObject) -> None:
         secret["data"] = {**(secret.get("data") or {}), **encoded}
 
 
+def _device_request(request: JsonObject) -> None:
+    mode = request["allocationMode"] = request.get("allocationMode") or EXACT_COUNT
+    if mode == EXACT_COUNT:
+        request["count"] = request.get("count") or 1
+
+
 def _csi_driver(spec: JsonObject) -> None:
     if not spec.get("volumeLifecycleModes"):
         spec["volumeLifecycleModes"] = ["Persistent"]
@@ -236,6 +244,8 @@ RULES: Mapping[str, Callable[[JsonObject], None]] = {
     "autoscaling.v2.HorizontalPodAutoscalerSpec": _autoscaler,
     "core.v1.Secret": _secret,
     "storage.v1.CSIDriverSpec": _csi_driver,
+    "resource.v1.ExactDeviceRequest": _device_request,
+    "resource.v1.DeviceSubRequest": _device_request,
     "apps.v1.DeploymentStrategy": _rolling({"maxUnavailable": _SHARE, "maxSurge": _SHARE}),
     "apps.v1.StatefulSetSpec": _stateful_set,
     "apps.v1.StatefulSetUpdateStrategy": _rolling({"partition": 0}),

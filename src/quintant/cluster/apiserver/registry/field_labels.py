@@ -40,6 +40,7 @@ _VALUES: dict[str, dict[str, str]] = {
     },
     "jobs": {"status.succeeded": "0"},
     CSRS: {"spec.signerName": ""},
+    "resourceslices": {"spec.driver": "", "spec.nodeName": ""},
 }
 # Names to select by that are not the path of what they mean.
 _ALIASES: dict[str, dict[str, str]] = {

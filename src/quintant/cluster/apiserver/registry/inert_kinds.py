@@ -20,14 +20,20 @@ class InertKind(Struct, frozen=True):
 INERT_KINDS = (
     InertKind("CSIDriver", "says how volumes of a driver are attached and mounted"),
     InertKind("CSINode", "says which drivers a node has"),
+    InertKind("CSIStorageCapacity", "says where a driver has room for volumes"),
+    InertKind("DeviceClass", "says which devices a claim may ask for"),
     InertKind("FlowSchema", "requests of one flow wait for each other, not for those of others"),
     InertKind("IPAddress", "holds the address of a Service"),
     InertKind("NetworkPolicy", "the network refuses connections"),
     InertKind("PodTemplate", "nothing, either"),
     InertKind("PriorityLevelConfiguration", "limits how many requests are worked on at once"),
+    InertKind("ResourceClaim", "holds devices for pods"),
+    InertKind("ResourceClaimTemplate", "each pod gets a claim made of it"),
+    InertKind("ResourceSlice", "says which devices a node has"),
     InertKind("RuntimeClass", "chooses how containers are run"),
     InertKind("ServiceCIDR", "Services get their addresses from it"),
     InertKind("VolumeAttachment", "a volume is attached to a node"),
+    InertKind("VolumeAttributesClass", "a volume is changed to what it says"),
 )
 
 

@@ -59,7 +59,7 @@ _CREATE_ON_UPDATE = {
 _NO_UNCONDITIONAL_UPDATE = {
     *("customresourcedefinitions", "poddisruptionbudgets", "leases", "runtimeclasses"),
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations", *ADMISSION_POLICIES),
-    *("csidrivers", "csinodes", "volumeattachments", "apiservices"),
+    *("csidrivers", "csinodes", "csistoragecapacities", "volumeattachments", "apiservices"),
 }
 _STATUS_RESETS = {
     "deployments": frozenset({"labels"}),
@@ -68,25 +68,26 @@ _STATUS_RESETS = {
 # A write of their status changes no metadata.
 _STATUS_ALONE = {
     *("apiservices", "flowschemas", "prioritylevelconfigurations"),
-    *("servicecidrs", "validatingadmissionpolicies", "volumeattachments"),
+    *("servicecidrs", "resourceclaims", "validatingadmissionpolicies", "volumeattachments"),
 }
 _NO_GENERATION = {
     *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
     *("horizontalpodautoscalers", "resourcequotas", CSRS, "servicecidrs", "volumeattachments"),
-    "apiservices",
+    *("apiservices", "resourceclaims"),
 }
 # Without /status, and yet with a generation.
 _GENERATION = {
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
     *("validatingadmissionpolicybindings", "mutatingadmissionpolicybindings"),
     *("mutatingadmissionpolicies", "endpointslices", "priorityclasses"),
-    *("ingressclasses", "networkpolicies", "podtemplates"),
+    *("ingressclasses", "networkpolicies", "podtemplates", "deviceclasses", "resourceslices"),
 }
 _GENERATE_MISSING_NAME = {"limitranges"}
 _RETURNS_OBJECT = {
     *("namespaces", "pods", "services", "persistentvolumeclaims", "persistentvolumes"),
     *("serviceaccounts", "storageclasses", "csidrivers", "csinodes", "volumeattachments"),
-    *("podtemplates", "replicationcontrollers", "resourcequotas"),
+    *("podtemplates", "replicationcontrollers", "resourcequotas", "volumeattributesclasses"),
+    *("deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices"),
 }
 _DEFAULT_PROPAGATION: dict[str, DeletionPropagation | None] = {
     "jobs": DeletionPropagation.ORPHAN,

@@ -12,7 +12,12 @@ from collections.abc import Callable, Iterable
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.api_services import validate_api_service
 from quintant.cluster.apiserver.validation.autoscaling import AUTOSCALERS
-from quintant.cluster.apiserver.validation.csi import CSI
+from quintant.cluster.apiserver.validation.csi import (
+    CSI,
+    validate_attributes_class,
+    validate_claim_spec,
+    validate_storage_capacity,
+)
 from quintant.cluster.apiserver.validation.disruption_budgets import DISRUPTION_BUDGETS
 from quintant.cluster.apiserver.validation.events import validate_event
 from quintant.cluster.apiserver.validation.flow_control import FLOW_CONTROL
@@ -71,6 +76,10 @@ VALIDATORS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]
     "persistentvolumeclaims": validate_claim,
     "persistentvolumes": validate_volume,
     "pods": validate_pod,
+    "csistoragecapacities": validate_storage_capacity,
+    "volumeattributesclasses": validate_attributes_class,
+    "resourceclaims": validate_claim_spec,
+    "resourceclaimtemplates": validate_claim_spec,
     "services": validate_service,
     "storageclasses": validate_storage_class,
 }

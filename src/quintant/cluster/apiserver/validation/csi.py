@@ -1,12 +1,14 @@
-"""ValidateCSINode, ValidateCSIDriver, ValidateVolumeAttachment: what CSI drivers tell.
+"""ValidateCSINode, ValidateCSIDriver, ValidateVolumeAttachment: what drivers tell.
 
-Stored for drivers and tools that read them; nothing here attaches a volume.
+Stored for drivers and tools that read them; nothing here attaches a volume or has a device. What is
+asked of devices, in a claim, a class or a slice, is stored as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
     forbidden,
@@ -23,6 +25,7 @@ from quintant.cluster.apiserver.validation.common import (
     validate_immutable,
     validate_nonnegative,
 )
+from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
 
 DRIVER_NAME_LIMIT = 63
@@ -57,6 +60,40 @@ def validate_csi_node(obj: JsonObject, live: JsonObject | None) -> Iterator[Caus
         for driver in drivers:
             if driver.get("name") == before.get("name"):
                 yield from validate_immutable("spec.drivers", _fixed(driver), _fixed(before))
+
+
+def validate_storage_capacity(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+    """What is wrong with what a driver tells of its room."""
+    name, size = obj.get("storageClassName") or "", obj.get("capacity")
+    if live is None:
+        yield from selector_causes("nodeTopology", obj.get("nodeTopology") or {})
+        yield from invalid_each("storageClassName", name, dns1123_subdomain_errors(name))
+        if size is not None and parse_quantity(size) < 0:
+            yield invalid("capacity", size, "must be greater than or equal to 0")
+        return
+    for field in ("nodeTopology", "storageClassName"):
+        yield from validate_immutable(field, obj.get(field), live.get(field))
+
+
+def validate_attributes_class(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+    """What is wrong with the attributes that volumes may be given."""
+    for field in ("driverName", "parameters") if live is not None else ():
+        if live is not None and obj.get(field) != live.get(field):
+            yield forbidden(field, f"updates to {field} are forbidden.")
+    driver = obj.get("driverName") or ""
+    if not driver:
+        yield required("driverName")
+    else:
+        lowered = driver.lower()
+        yield from invalid_each("driverName", lowered, qualified_name_errors(lowered))
+    if not obj.get("parameters"):
+        yield required("parameters", "must contain at least one key/value pair")
+
+
+def validate_claim_spec(obj: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
+    """What an update of a claim, or of the template of claims, may not change."""
+    if live is not None:
+        yield from validate_immutable("spec", obj.get("spec"), live.get("spec"))
 
 
 def _fixed(driver: JsonObject) -> JsonObject:
