@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 import psutil
 
-from benchmarks.crd_bundles import definitions
 from benchmarks.embedded import Target, embedded, real
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from benchmarks.subprocesses import answer
+from foreign.crd_bundles import definitions
 
 OURS, PAIR = "quintant up", "kube-apiserver + etcd"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

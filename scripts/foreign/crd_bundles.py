@@ -63,6 +63,23 @@ BUNDLES = (
         ),
     ),
     Bundle("sigs.k8s.io/cluster-api-provider-aws/v2", "v2.13.0", ("config/crd/bases",)),
+    Bundle("github.com/fluxcd/kustomize-controller", "v1.6.0", ("config/crd/bases",)),
+    Bundle("github.com/kubernetes-csi/external-snapshotter/client/v8", "v8.6.0", ("config/crd",)),
+    Bundle("go.universe.tf/metallb", "v0.15.2", ("config/crd/bases",)),
+    Bundle("sigs.k8s.io/gateway-api", "v1.5.0", ("config/crd/standard",)),
+    Bundle("sigs.k8s.io/external-dns", "v0.20.0", ("config/crd/standard",)),
+    Bundle("sigs.k8s.io/karpenter", "v1.8.0", ("pkg/apis/crds",)),
+    Bundle("github.com/cloudnative-pg/cloudnative-pg", "v1.25.0", ("config/crd/bases",)),
+    Bundle("github.com/crossplane/crossplane", "v1.20.0", ("cluster/crds",)),
+    Bundle("github.com/kubeflow/training-operator", "v1.8.1", ("manifests/base/crds",)),
+    Bundle("github.com/open-policy-agent/gatekeeper/v3", "v3.23.1", ("charts/gatekeeper/crds",)),
+    Bundle(
+        "github.com/traefik/traefik/v3",
+        "v3.7.13",
+        ("docs/content/reference/dynamic-configuration",),
+    ),
+    Bundle("sigs.k8s.io/cluster-api-operator", "v0.29.0", ("config/crd/bases",)),
+    Bundle("sigs.k8s.io/kueue", "v0.10.0", ("config/components/crd/bases",)),
 )
 
 
@@ -71,21 +88,29 @@ def definitions(count: int, say: Callable[[str], None]) -> list[dict[str, Any]]:
     return list(islice(_all(say), count))
 
 
+def bundle_definitions(bundle: Bundle) -> Iterator[dict[str, Any]]:
+    """The definitions of a project, in the order of its files."""
+    source = bundle.source()
+    files = (file for folder in bundle.folders for file in (source / folder).rglob("*.yaml"))
+    for file in sorted(files):
+        yield from _documents(file)
+
+
 def _all(say: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     known: set[str] = set()
     for bundle in BUNDLES:
         say(f"crds: {bundle.module}")
-        source = bundle.source()
-        files = (file for folder in bundle.folders for file in (source / folder).rglob("*.yaml"))
-        for file in sorted(files):
-            for each in _documents(file):
-                if each["metadata"]["name"] not in known:
-                    known.add(each["metadata"]["name"])
-                    yield each
+        for each in bundle_definitions(bundle):
+            if each["metadata"]["name"] not in known:
+                known.add(each["metadata"]["name"])
+                yield each
 
 
 def _documents(file: Path) -> Iterator[dict[str, Any]]:
     if b"kind: CustomResourceDefinition" in (text := file.read_bytes()):
         for each in load_all(text, str(file)):
-            if isinstance(each, dict) and each.get("kind") == "CustomResourceDefinition":
+            if not isinstance(each, dict) or each.get("kind") != "CustomResourceDefinition":
+                continue
+            # Generators leave a file for what has no name.
+            if each["metadata"].get("name"):
                 yield each
