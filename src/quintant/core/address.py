@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
+
 from msgspec import Struct
 
 from quintant.core.errors import ConfigError
@@ -29,6 +31,14 @@ class BindAddress(Struct, frozen=True):
         if ":" in bare and bare == host:
             raise ConfigError(f"{text!r} is ambiguous", hint=f'write "[{host}]:{port}" for IPv6')
         return cls(bare, int(port))
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine reaches it."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"

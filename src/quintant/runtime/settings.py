@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from quintant.client.token_bucket import check_rate
+from quintant.core.address import BindAddress
 from quintant.core.errors import ConfigError
 from quintant.core.options import Duration
 from quintant.runtime.cache.staleness import LEAST_SAMPLING_SECONDS
@@ -39,6 +40,14 @@ class Settings(Struct, frozen=True):
     metrics: str = "127.0.0.1:8080"
     """For this machine only: what is seen there is for others only if a setting says so.
     Generated Deployments say so, with the pod's address."""
+    metrics_auth: bool = False
+    """Serve metrics, and what else is beside them, only to who may `get` the path: the API server
+    is asked. Off: who reaches the address reads them."""
+    metrics_certificates: str = ""
+    """The folder with tls.crt and tls.key of the metrics, read again when they change; empty is
+    plain HTTP."""
+    debug: bool = False
+    """Serve /debug beside the metrics; only where `metrics_auth` says who reads it."""
     probes: str = "127.0.0.1:8081"
     webhook: str = "127.0.0.1:9443"
     certificates: str = ""
@@ -95,6 +104,31 @@ class Settings(Struct, frozen=True):
                 because="the server is asked once in so many seconds, for each watched kind",
                 hint=f"ask every {LEAST_SAMPLING_SECONDS:g} s or less often, such as staleness=30",
             )
+
+
+def check_metrics(settings: Settings) -> None:
+    """ConfigError for metrics that would be read by others than it is said."""
+    if settings.debug and not settings.metrics_auth:
+        raise ConfigError(
+            "/debug for everybody",
+            because="it shows what a process is at, and a profile costs it time",
+            hint="say who may read it: metrics_auth=True, --metrics-auth",
+        )
+    if not (settings.metrics and (settings.metrics_auth or settings.metrics_certificates)):
+        return
+    if settings.metrics == settings.probes:
+        raise ConfigError(
+            f"metrics that not everybody reads, and probes, both at {settings.metrics}",
+            because="a kubelet shows no token, and does not know the certificate",
+            hint="give one of the two another port",
+        )
+    local = BindAddress.parse(settings.metrics).is_loopback
+    if not settings.metrics_certificates and not local:
+        raise ConfigError(
+            f"tokens at {settings.metrics} without TLS",
+            because="whoever listens on the way could use them",
+            hint="metrics_certificates=FOLDER, with tls.crt and tls.key; or an address of loopback",
+        )
 
 
 class ManagerOptions(Struct, frozen=True, kw_only=True):

@@ -48,6 +48,16 @@ _FLAGS = (
         "--processes", metavar="N|auto", help="Members of a sharded manager, on this machine."
     ),
     click.option("--metrics", help="host:port of /metrics; empty switches it off."),
+    click.option(
+        "--metrics-auth",
+        is_flag=True,
+        default=None,
+        help="Serve them only to who may get the path; the API server is asked.",
+    ),
+    click.option("--metrics-certificates", help="Folder with tls.crt and tls.key of the metrics."),
+    click.option(
+        "--debug", is_flag=True, default=None, help="Serve /debug beside the metrics, to the same."
+    ),
     click.option("--probes", help="host:port of /healthz and /readyz; empty switches them off."),
     click.option("--webhook", help="host:port of the webhooks."),
     click.option("--certificates", help="Folder with tls.crt and tls.key of the webhooks."),

@@ -50,6 +50,12 @@ async def run_parent(
     settings, count = manager.settings, parse_count(processes, available_processors())
     if count == 1:
         return await manager.main(environment)
+    if manager.settings.metrics_auth or manager.settings.metrics_certificates:
+        raise ConfigError(
+            "metrics that not everybody reads, of several processes",
+            because="their parent serves them all together, and reviews no tokens",
+            hint="leave --processes out, or put a proxy that asks before the parent",
+        )
     namespace = settings.lease_namespace or environment.namespace
     leases = LeaseClient(Rest(environment.transport), namespace)
     shown = logs.format_for(sys.stderr, log_format)

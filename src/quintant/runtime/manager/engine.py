@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Coroutine, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -98,7 +99,8 @@ class Engine:
         if self._shards is not None:
             limit = WRITE_SECONDS
         query = write_query(limit) if limit is not None else {}
-        rest = Rest(self._retrying_transport(counts), counts, limit, write_query=query)
+        self._rest = rest = Rest(self._retrying_transport(counts), counts, limit, write_query=query)
+        """Without a fence: for what every replica asks and reports."""
         self._selected = self._new_selected(rest, declarations) if settings.selector else None
         """Where namespaces are selected by label."""
         self.caches = Caches(
@@ -189,7 +191,7 @@ class Engine:
         settings = self.settings
         if not self.environment.listen:
             return
-        probes = ProbeServer(self.health, self.metrics, self.json_pages)
+        probes = self._probe_server()
         if (child := self.environment.child) is not None:
             await servers.enter_async_context(probes.serve_on(child.listening))
         else:
@@ -197,6 +199,25 @@ class Engine:
         servers.enter_context(self.monitor.watch())
         if self.webhooks is not None:
             await servers.enter_async_context(self.webhooks.serve(settings.webhook))
+
+    def _probe_server(self) -> ProbeServer:
+        probes, settings = ProbeServer(self.health, self.metrics, self.json_pages), self.settings
+        if not (settings.metrics_auth or settings.metrics_certificates):
+            return probes
+        # Loaded by those whose metrics are not for everybody.
+        from quintant.runtime.observe.access import EndpointAccess
+        from quintant.runtime.observe.debug_pages import DebugPages
+        from quintant.runtime.webhook.certs import METRICS, CertificateWatcher, MountedCertificates
+
+        if settings.metrics_certificates:
+            source = MountedCertificates.mounted(Path(settings.metrics_certificates))
+            probes.certificates = CertificateWatcher(source, self.metrics, METRICS)
+        if settings.metrics_auth:
+            probes.access = EndpointAccess(self._rest)
+        if settings.debug:
+            queues = {each.name: each.queue for each in self.controllers}
+            probes.debug = DebugPages(queues, self.caches)
+        return probes
 
     def _start(self, group: asyncio.TaskGroup) -> _Tasks:
         def spawn(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:

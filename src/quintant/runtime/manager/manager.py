@@ -33,7 +33,7 @@ from quintant.runtime.manager.loops import loop_factory, stop_on_signals
 from quintant.runtime.manager.part import Part
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.alerts import Alert
-from quintant.runtime.settings import ManagerOptions, Settings
+from quintant.runtime.settings import ManagerOptions, Settings, check_metrics
 from quintant.runtime.shard.layout import Shards
 from quintant.runtime.watch.timeouts import Timers
 from quintant.runtime.webhook.declaration import WebhookDeclarations
@@ -53,6 +53,9 @@ class Manager(ProgramDeclarations):
         shards: bool | Shards = False,
         lease: LeaseTimes = LeaseTimes(),
         metrics: str = "127.0.0.1:8080",
+        metrics_auth: bool = False,
+        metrics_certificates: str = "",
+        debug: bool = False,
         probes: str = "127.0.0.1:8081",
         webhook: str = "127.0.0.1:9443",
         certificates: str = "",
@@ -73,6 +76,7 @@ class Manager(ProgramDeclarations):
         `sync_timeout` is how long the start waits for kinds that cannot be read, None for ever;
         `rate` holds requests to so many per second after a `burst`, and there is no limit without;
         `staleness` is how often the server is asked, per kind, how far the cache is behind it;
+        With `metrics_auth` the API server is asked who may read metrics, and with `debug` /debug.
         `threads` is how many blocking calls (`ctx.in_thread`) run at once.
         """
         if not name:
@@ -89,6 +93,9 @@ class Manager(ProgramDeclarations):
             lease=lease,
             shards=Shards() if shards is True else shards or None,
             metrics=metrics,
+            metrics_auth=metrics_auth,
+            metrics_certificates=metrics_certificates,
+            debug=debug,
             probes=probes,
             webhook=webhook,
             certificates=certificates,
@@ -239,7 +246,8 @@ class Manager(ProgramDeclarations):
         await check_crds(client, self.kinds())
 
     def check(self) -> None:
-        """ConfigError if a declaration was begun and not ended, or there is none."""
+        """ConfigError if a declaration was begun and not ended, or settings contradict another."""
+        check_metrics(self.settings)
         parts = (part.unfinished() for part in self.parts.values())
         if self.settings.shards is not None:
             # Loaded by managers that are sharded.

@@ -13,7 +13,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from socket import socket
-from typing import Protocol
+from ssl import SSLContext
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qs
 
 from quintant.core.address import BindAddress
@@ -24,6 +25,11 @@ from quintant.http.server import serving_on
 from quintant.metrics import CONTENT_TYPE
 from quintant.runtime.manager.health import HealthChecks, ProbeKind
 from quintant.runtime.observe.listen import listen
+
+if TYPE_CHECKING:  # loaded where metrics are not for everybody
+    from quintant.runtime.observe.access import EndpointAccess
+    from quintant.runtime.observe.debug_pages import DebugPages
+    from quintant.runtime.webhook.certs import CertificateWatcher
 
 METRICS = "metrics"
 
@@ -46,13 +52,18 @@ class ServerPorts:
     metrics: BindAddress | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ProbeServer:
     """Serves what `health` and `metrics` have to say, and a program's JSON pages by word."""
 
     health: HealthChecks
     metrics: Exposition
     json_pages: Mapping[str, BoundPage] = field(default_factory=dict)
+    access: EndpointAccess | None = None
+    """Who says who may read metrics and what is beside them; None: everybody may."""
+    certificates: CertificateWatcher | None = None
+    """What they are served with; None is plain HTTP."""
+    debug: DebugPages | None = None
 
     @asynccontextmanager
     async def serve(self, probes: str, metrics: str) -> AsyncIterator[ServerPorts]:
@@ -63,8 +74,12 @@ class ProbeServer:
                 address = await _open(stack, probes, {**examined, **measured})
                 yield ServerPorts(address, address)
                 return
+            context = None
+            if self.certificates is not None and metrics:
+                context = await stack.enter_async_context(self.certificates.following())
             yield ServerPorts(
-                await _open(stack, probes, examined), await _open(stack, metrics, measured)
+                await _open(stack, probes, examined),
+                await _open(stack, metrics, measured, context),
             )
 
     @asynccontextmanager
@@ -81,7 +96,15 @@ class ProbeServer:
         pages: dict[str, PathHandler] = {
             word: _page(page) for word, page in self.json_pages.items()
         }
-        return {**pages, METRICS: self._series}
+        pages[METRICS] = self._series
+        if self.debug is not None:
+            pages["debug"] = self.debug.show
+        if (access := self.access) is None:
+            return pages
+        # Loaded where metrics are not for everybody.
+        from quintant.runtime.observe.access import guarded
+
+        return {word: guarded(page, word, access) for word, page in pages.items()}
 
     def _examiner(self, probe: ProbeKind) -> PathHandler:
         async def examine(request: Request, name: str) -> Response:
@@ -115,9 +138,12 @@ def _page(page: BoundPage) -> PathHandler:
 
 
 async def _open(
-    stack: AsyncExitStack, address: str, pages: dict[str, PathHandler]
+    stack: AsyncExitStack,
+    address: str,
+    pages: dict[str, PathHandler],
+    context: SSLContext | None = None,
 ) -> BindAddress | None:
     if not address:
         return None
-    opened = listen(route_by_path(pages), BindAddress.parse(address), shows_only=True)
+    opened = listen(route_by_path(pages), BindAddress.parse(address), context, shows_only=True)
     return await stack.enter_async_context(opened)

@@ -24,6 +24,8 @@ from msgspec import Struct
 from quintant.api.coordination import Lease
 from quintant.api.core import Namespace, Secret, ServiceAccount
 from quintant.api.events import Event
+from quintant.api.kubernetes.authentication_v1 import TokenReview
+from quintant.api.kubernetes.authorization_v1 import SubjectAccessReview
 from quintant.api.rbac import (
     GROUP,
     ClusterRole,
@@ -119,7 +121,11 @@ def manager_rbac(
 
 def setting_permissions(settings: Settings) -> Permissions:
     """What a manager needs for its settings, whatever it controls."""
-    return watch_permissions(Metadata[Namespace]) if settings.selector else Permissions()
+    found = watch_permissions(Metadata[Namespace]) if settings.selector else Permissions()
+    if settings.metrics_auth:
+        found |= verb_permissions(TokenReview, "create")
+        found |= verb_permissions(SubjectAccessReview, "create")
+    return found
 
 
 def role_subject(settings: Settings, namespace: str) -> RoleSubject:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +25,16 @@ from quintant.runtime.observe.metrics import Metrics
 
 # How often a source is asked; kubelet takes up to a minute to renew a mounted Secret anyway.
 POLL_SECONDS = 10.0
+
+WEBHOOKS = (
+    "webhooks",
+    "--webhook-url https://HOST:9443 signs one itself, on a laptop; "
+    "in a cluster --webhook-secret NAME, or --certificates FOLDER with both files",
+)
+METRICS = (
+    "metrics",
+    "mount a Secret of type kubernetes.io/tls, and name the folder: --metrics-certificates FOLDER",
+)
 
 log = get_logger()
 
@@ -69,8 +81,11 @@ class MountedCertificates:
 class CertificateWatcher:
     """A server's SSLContext, kept up to date with a source."""
 
-    def __init__(self, source: CertificateSource, metrics: Metrics) -> None:
-        self._source, self._metrics = source, metrics
+    def __init__(
+        self, source: CertificateSource, metrics: Metrics, purpose: tuple[str, str] = WEBHOOKS
+    ) -> None:
+        """`purpose` is what is served with it, and what to try where there is none."""
+        self._source, self._metrics, self._purpose = source, metrics, purpose
         self._trusted = False
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -82,11 +97,9 @@ class CertificateWatcher:
             await self.refresh()
         except (OSError, QuintantError) as error:
             self._metrics.certificate_failed()
+            what, hint = self._purpose
             raise ConfigError(
-                "cannot serve webhooks without a certificate",
-                because=_why(error),
-                hint="--webhook-url https://HOST:9443 signs one itself, on a laptop; "
-                "in a cluster --webhook-secret NAME, or --certificates FOLDER with both files",
+                f"cannot serve {what} without a certificate", because=_why(error), hint=hint
             ) from error
 
     def trouble(self) -> str:
@@ -103,6 +116,17 @@ class CertificateWatcher:
                 self._metrics.certificate_failed()
                 log.error("failed to renew certificate", why=_why(error))
             await asyncio.sleep(POLL_SECONDS)
+
+    @asynccontextmanager
+    async def following(self) -> AsyncIterator[ssl.SSLContext]:
+        """The server's context, with a certificate, and kept up to date while this lasts."""
+        await self.load()
+        task = asyncio.ensure_future(self.run())
+        try:
+            yield self.context
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
 
     async def refresh(self) -> None:
         """Ask the source now; raises what it raises."""
