@@ -12,7 +12,8 @@ from manifests.files import check, write
 from manifests.gitops import gitops_files
 from manifests.programs import program_files
 from manifests.released import check_released
+from manifests.sbom import sbom_files
 
 if __name__ == "__main__":
-    files = {**program_files(), **chart_files(), **gitops_files()}
+    files = {**program_files(), **chart_files(), **gitops_files(), **sbom_files()}
     sys.exit(check(files) or check_released() if "--check" in sys.argv else write(files))
