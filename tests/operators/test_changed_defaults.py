@@ -1,0 +1,105 @@
+"""A new version of an operator with another default: its preview shows that, and no more."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections.abc import AsyncGenerator
+
+import msgspec
+
+from explore import cosmos, portal
+from quintant import Manager
+from quintant.api.apps import Deployment
+from quintant.api.pod import Pod
+from quintant.cluster.volumes.crds import first_objects
+from quintant.core import codec
+from quintant.core.yaml.dump import to_yaml
+from quintant.operators.cosmos import controllers as cosmos_controllers
+from quintant.operators.cosmos.api.full_node import CosmosFullNode
+from quintant.operators.cosmos.options import Options as CosmosOptions
+from quintant.operators.portal import controllers as portal_controllers
+from quintant.operators.portal.options import Options as PortalOptions
+from quintant.preview.object_diffs import ObjectAction, ObjectDiff
+from quintant.preview.run import PreviewLimits, preview
+from quintant.testing import InProcessCluster
+from testbeds.cosmos import full_node
+from testbeds.portal import exposing
+
+NEW = "example.com/quintant:2"
+SOON = PreviewLimits(seconds=30.0)
+
+
+def changed_lines(change: ObjectDiff) -> list[str]:
+    """What is otherwise in an object, line by line."""
+    before, after = (to_yaml([obj]).splitlines() for obj in (change.before, change.after))
+    return [
+        line[1:].strip()
+        for line in difflib.unified_diff(before, after, lineterm="", n=0)
+        if line[0] in "+-" and line[:3] not in ("+++", "---")
+    ]
+
+
+async def no_lines(address: str) -> AsyncGenerator[bytes, None]:
+    """Tunnels that nobody listens to."""
+    await asyncio.get_running_loop().create_future()
+    yield b""
+
+
+def portal_manager(options: PortalOptions) -> Manager:
+    manager = Manager("portal")
+    portal_controllers(manager, options, no_lines)
+    return manager
+
+
+def cosmos_manager(options: CosmosOptions) -> Manager:
+    manager = Manager("cosmos-operator")
+    cosmos_controllers(manager, options, cosmos.QuietNodes())
+    return manager
+
+
+async def test_another_image_of_tunnels_is_all_that_portal_would_change(
+    cluster: InProcessCluster,
+) -> None:
+    engine = await cluster.run(portal_manager(PortalOptions(relay_status_source="assume")))
+    await cluster.create(portal.service())
+    await cluster.create(portal.tunnel_class("small", default=True))
+    await cluster.create(exposing())
+    await cluster.eventually(Deployment, "shop-tunnel")
+    await cluster.advance(30)
+    await cluster.stop(engine)
+    new = PortalOptions(relay_status_source="assume", tunnel_image=NEW)
+    found = await preview(portal_manager(new), cluster.environment(), SOON)
+    assert [(each.action, each.id.plural) for each in found.changes] == [
+        (ObjectAction.UPDATE, "deployments")
+    ]
+    lines = changed_lines(found.changes[0])
+    assert [line for line in lines if "spec-hash" not in line] == [
+        f"image: {PortalOptions().tunnel_image}", f"image: {NEW}"
+    ]  # fmt: skip
+    assert found.findings == []
+
+
+async def test_another_image_of_tools_has_cosmos_make_its_pods_anew(
+    cluster: InProcessCluster,
+) -> None:
+    for each in first_objects():
+        await cluster.client.apply(each)
+    engine = await cluster.run(cosmos_manager(CosmosOptions()))
+    inside = {"maxP2PExternalAddresses": 0}
+    plain = full_node(metadata={"namespace": "default"}, service=inside, replicas=1)
+    await cluster.create(codec.decode(CosmosFullNode, msgspec.json.encode(plain)))
+    await cluster.eventually(Pod, "hub-0")
+    await cluster.advance(30)
+    await cluster.stop(engine)
+    same = await preview(cosmos_manager(CosmosOptions()), cluster.environment(), SOON)
+    assert same.changes == []
+    assert same.findings == []
+    new = CosmosOptions(tool_image=NEW)
+    found = await preview(cosmos_manager(new), cluster.environment(), SOON)
+    # Nothing collects what is deleted on the copy: that the pod has to go is what is seen.
+    assert [(each.action, each.id.plural, each.id.name) for each in found.changes] == [
+        (ObjectAction.DELETE, "pods", "hub-0"),
+        (ObjectAction.UPDATE, "cosmosfullnodes", "hub"),
+    ]
+    assert found.findings == []
