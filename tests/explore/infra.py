@@ -26,8 +26,8 @@ from quintant.runtime.manager.manager import Manager
 from quintant.runtime.shard.layout import Shards
 from quintant.testing import FaultMode, InProcessCluster, RemoteModel, Scenario, ScenarioWorld
 from quintant.testing.explore.injection.fault import CRASHES, MEMBER_MODES
+from quintant.testing.simulate.remotes.provider import ModelledProvider
 from testbeds.infra import KINDS, OPTIONS, PASSWORD, ModelledTargets, template
-from testbeds.modelled_provider import ModelledProvider
 
 API = "infra.quintant.dev/v1alpha1"
 SOON = {"reconfigure": {"backoff": "2s", "maxBackoff": "10s", "maxAttempts": 9}}

@@ -23,9 +23,9 @@ from quintant.operators.klight.options import Options
 from quintant.operators.klight.rules import object_name
 from quintant.testing import FaultMode, RemoteModel, Scenario, ScenarioWorld, effect, named
 from quintant.testing.explore.injection.fault import CRASHES, MEMBER_MODES
+from quintant.testing.simulate.remotes.peers import Model, ModelledPeers, Mood
 from quintant.wire.lightpeer import PORT
 from quintant.wire.peeradmin import StatusResponse
-from testbeds.modelled_peers import Model, ModelledPeers, Mood
 
 NET = "a"
 NAMES = ("p1", "p2", "p3", "p4", "p5")

@@ -37,7 +37,7 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import GrantedAccount, InProcessCluster, grant
-from testbeds.modelled_provider import ModelledProvider
+from quintant.testing.simulate.remotes.provider import ModelledProvider
 
 KINDS = (
     Cluster, Cloud, GlobalCloud, InfrastructureProvider, GlobalInfrastructureProvider,

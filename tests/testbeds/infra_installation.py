@@ -32,8 +32,8 @@ from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.install_crds import install_crds
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.faults.transport import FaultTransport
+from quintant.testing.simulate.remotes.provider import ModelledProvider
 from testbeds.infra import API_VERSION, KINDS, OPTIONS, PASSWORD, ModelledTargets
-from testbeds.modelled_provider import ModelledProvider
 from testbeds.rights import DEPLOY
 
 PROGRAM = OPERATORS["infra"]

@@ -29,8 +29,9 @@ from quintant.operators.infra.observed.session import ProviderSession
 from quintant.operators.infra.remote.connections import ANSWER_BYTES
 from quintant.operators.infra.remote.gate import Gate
 from quintant.operators.infra.remote.im import ImProvider
+from quintant.testing.simulate.remotes.provider import ModelledProvider
+from quintant.testing.simulate.remotes.provider_access import ModelledAccess
 from testbeds.liars import Lie, LieKind, Manner, lie
-from testbeds.modelled_provider import ModelledAccess, ModelledProvider
 
 LYING = 0.7
 """How many of the answers are lies: among truths they do more harm."""

@@ -23,7 +23,7 @@ from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
-from testbeds.modelled_peers import Model, ModelledPeers, Mood
+from quintant.testing.simulate.remotes.peers import Model, ModelledPeers, Mood
 
 NET = "a"
 GATE = {"readinessGates": [{"conditionType": JOINED}]}

@@ -55,6 +55,7 @@ COMMANDS = {
     "restore": "Have a running cluster return to a snapshot.",
     "run": "Run the controllers of a module or file until Ctrl-C.",
     "shards": "Show which replica of a sharded program works on what.",
+    "simulate": "Simulate days of a cluster with all operators, in minutes.",
     "snapshot": "Keep everything that is in a running cluster, under a name.",
     "snapshots": "List the snapshots that were kept.",
     "up": "Run an embedded cluster until Ctrl-C, or in the background.",
@@ -72,7 +73,7 @@ _ROOMS = {
     "envtest": ("envtest",),
     "look": ("console", "describe", "get", "logs", "shards"),
     "operators": ("agent", "cosmos", "infra", "klight", "manifests", "operator", "preview", "run"),
-    "testing": ("explore",),
+    "testing": ("explore", "simulate"),
 }
 """Commands whose modules share a folder."""
 _ROOM_OF = {command: room for room, commands in _ROOMS.items() for command in commands}

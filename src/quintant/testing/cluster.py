@@ -75,7 +75,8 @@ class InProcessCluster:
         self.admin = InProcessTransport(self.server, ADMIN)
         self.faults = FaultTransport(InProcessTransport(self.server))
         """Between the managers and the server: stall, cut, delay or break what they do."""
-        self.client = Client(Rest(self.admin), manager="test")
+        self._random = Random(f"client {seed}")
+        self.client = Client(Rest(self.admin), manager="test", random=self._random)
         """The test's own client: reads from the server, not from a cache, and without faults."""
         self._seeds = Random(seed)
         self._installed = set(begin.kinds)
@@ -136,8 +137,8 @@ class InProcessCluster:
         if not new:
             return
         self._installed |= set(new)
-        await install_crds(self.admin, new)
-        await install_external_kinds(self.admin, new)
+        await install_crds(self.admin, new, random=self._random)
+        await install_external_kinds(self.admin, new, random=self._random)
 
     async def create(self, obj: K) -> K:
         """Create an object, in the namespace "default" if it names none; its kind is installed."""

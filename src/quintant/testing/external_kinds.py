@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from quintant.client.transport import JSON, ApiRequest, Transport
+from quintant.core.clock import Random
 from quintant.core.object import Object
 from quintant.core.resource import Resource, is_external_kind, resource_of
 from quintant.runtime.manager.install_crds import install_definitions
@@ -20,11 +21,13 @@ from quintant.runtime.manager.install_crds import install_definitions
 _APPROVAL = {"api-approved.kubernetes.io": "unapproved, for tests only"}
 
 
-async def install_external_kinds(transport: Transport, kinds: Iterable[type[Object]]) -> None:
+async def install_external_kinds(
+    transport: Transport, kinds: Iterable[type[Object]], *, random: Random | None = None
+) -> None:
     """Have the server take objects of these kinds, unless it does already."""
     wanted = {resource_of(kind) for kind in kinds if is_external_kind(kind)}
     missing = [each for each in wanted if not await _is_served(transport, each)]
-    await install_definitions(transport, map(_lenient, missing))
+    await install_definitions(transport, map(_lenient, missing), random=random)
 
 
 async def _is_served(transport: Transport, wanted: Resource) -> bool:

@@ -24,6 +24,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for_threads
+from itertools import count
 from random import Random
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
@@ -84,9 +85,17 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._progress_checks: list[ProgressCheck] = []
         self._settling: list[tuple[asyncio.Future[None], int]] = []
         super().__init__(_Leaping(self._idle, self._passed))
+        self._tasks = count(1)
+        self.set_task_factory(self._numbered)
         if seed:
             self._ready = _Shuffled(seed)
         self._jump(0.0)
+
+    def _numbered(
+        self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any
+    ) -> asyncio.Task[Any]:
+        """A task as the base class makes it, with a place in sets that no address decides."""
+        return _NumberedTask(next(self._tasks), coro, loop=loop, **given)
 
     def time(self) -> float:
         """Virtual seconds since the loop was made."""
@@ -197,6 +206,17 @@ async def settle() -> None:
     if not isinstance(loop, VirtualLoop):
         raise RuntimeError("settle() needs a VirtualLoop: is the test marked realtime?")
     await loop.settled()
+
+
+class _NumberedTask(asyncio.Task[Any]):
+    """A task whose hash is its number: groups end their tasks in the order of a set."""
+
+    def __init__(self, number: int, coro: Any, **given: Any) -> None:
+        self._number = number
+        super().__init__(coro, **given)
+
+    def __hash__(self) -> int:
+        return self._number
 
 
 class _Shuffled(deque[asyncio.Handle]):

@@ -17,9 +17,9 @@ from quintant.operators.infra.builders import CLUSTER_UID, OWNER
 from quintant.operators.infra.observed.session import ProviderSession
 from quintant.operators.infra.remote import Remote
 from quintant.testing import InProcessCluster
+from quintant.testing.simulate.remotes.infrastructures import ModelledInfrastructure
 from testbeds.infra import KINDS, OPTIONS, InfraTestbed, condition, template
 from testbeds.infra_liar import LyingManagers
-from testbeds.modelled_provider import ModelledInfrastructure
 
 LIES = 200
 """Told in a life by all managers together."""

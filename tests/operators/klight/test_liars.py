@@ -20,11 +20,11 @@ from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.api.lightnetwork import LightNetwork
 from quintant.operators.klight.observed.answers import Answer, Contents, PeerHealth
 from quintant.testing import kind, writes
+from quintant.testing.simulate.remotes.peers import ModelledPeers
 from quintant.wire.peeradmin import LastOrder, Member, StatusResponse
 from quintant.wire.protobuf import Malformed
 from testbeds.klight import KlightTestbed
 from testbeds.liars import lie
-from testbeds.modelled_peers import ModelledPeers
 
 SEEDS = 5_000 if os.environ.get("QUINTANT_SOAK") else 200
 LIFE_SECONDS, TRUE_SECONDS = 600, 60

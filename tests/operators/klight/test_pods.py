@@ -11,8 +11,8 @@ from quintant.operators.klight.api import PAUSED
 from quintant.operators.klight.api.lightnetwork import LightNetwork
 from quintant.operators.klight.observed.answers import Answer
 from quintant.testing import InProcessCluster, path, writes
+from quintant.testing.simulate.remotes.peers import ModelledPeers
 from testbeds.klight import GATE, NET, KlightTestbed, Mood
-from testbeds.modelled_peers import ModelledPeers
 
 
 async def test_two_networks_never_meet(testbed: KlightTestbed) -> None:

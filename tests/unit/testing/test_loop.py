@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import pairwise
 
 import pytest
 
@@ -262,3 +264,24 @@ def test_callbacks_keep_their_order_whatever_the_seed() -> None:
         seen.clear()
         run(main(), seed=seed)
         assert seen == list(range(8))
+
+
+async def test_a_group_ends_its_tasks_in_an_order_that_no_address_decides() -> None:
+    ended: list[int] = []
+
+    async def wait(number: int) -> None:
+        try:
+            await asyncio.sleep(1000)
+        finally:
+            ended.append(number)
+
+    with suppress(asyncio.CancelledError):
+        async with asyncio.TaskGroup() as group:
+            for number in range(8):
+                group.create_task(wait(number))
+            await asyncio.sleep(1)
+            raise asyncio.CancelledError
+    assert sorted(ended) == list(range(8))
+    tasks = [asyncio.ensure_future(asyncio.sleep(0)) for _ in range(3)]
+    assert [hash(after) - hash(before) for before, after in pairwise(tasks)] == [1, 1]
+    await asyncio.gather(*tasks)

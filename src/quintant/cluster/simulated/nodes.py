@@ -21,7 +21,9 @@ from quintant.runtime.reconcile.context import Context
 from quintant.runtime.reconcile.result import Result
 
 BEAT_SECONDS = 1.0
-"""How often it is looked whose turn it is."""
+"""How often it is looked whose turn it is, where leases are renewed as in a real cluster."""
+BEATS = 10
+"""How often at least between two renewals of a lease: not all nodes have their turn at once."""
 
 
 async def reconcile(node: SimNode, ctx: Context[SimNode]) -> Result | None:
@@ -48,8 +50,9 @@ class NodeLeaseController:
         """When the lease of each node is to be renewed, by the node's uid."""
 
     async def __call__(self, client: Client) -> None:
-        """Beat for ever. Every second those nodes have their turn that are due, not all at once."""
-        turns = max(1, int(self._times.renew / BEAT_SECONDS))
+        """Beat for ever. In each beat those nodes have their turn that are due, not all at once."""
+        beat = max(BEAT_SECONDS, self._times.renew / BEATS)
+        turns = max(1, int(self._times.renew / beat))
         await self._create_nodes(client)
         while True:
             began = monotonic()
@@ -57,11 +60,11 @@ class NodeLeaseController:
                 node for node in await client.list(SimNode) if is_simulated(node.metadata.labels)
             ]
             for at, node in enumerate(nodes):
-                await self._renew_if_due(client, node, at % turns)
+                await self._renew_if_due(client, node, at % turns * beat)
             known = {node.metadata.uid for node in nodes}
             self._due = {uid: due for uid, due in self._due.items() if uid in known}
             # What a beat takes is not added to the time until the next one.
-            await asyncio.sleep(max(0.0, began + BEAT_SECONDS - monotonic()))
+            await asyncio.sleep(max(0.0, began + beat - monotonic()))
 
     async def _create_nodes(self, client: Client) -> None:
         for node in self._fleet.members(self._clock.now()):
@@ -70,10 +73,13 @@ class NodeLeaseController:
             except AlreadyExists:
                 continue
 
-    async def _renew_if_due(self, client: Client, node: SimNode, turn: int) -> None:
-        """Renew a node's lease if it is time; a new node's at once, and then in its turn."""
+    async def _renew_if_due(self, client: Client, node: SimNode, turn: float) -> None:
+        """Renew a node's lease if it is time; a new node's at once, and then in its turn.
+
+        `turn` is how many seconds of a period have passed when it has its turn.
+        """
         uid, now = node.metadata.uid, monotonic()
-        due = self._due.get(uid, now - turn * BEAT_SECONDS)
+        due = self._due.get(uid, now - turn)
         if due > now or fault_of(node).silent:
             return
         period = self._times.renew

@@ -15,6 +15,7 @@ from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.client.rest import APPLY, MERGE, Patch, Rest
 from quintant.client.transport import Transport
 from quintant.core import codec
+from quintant.core.clock import Random
 from quintant.core.errors import ConfigError, NotFound, leaf_errors
 from quintant.core.object import Object, Request
 from quintant.core.schema.crd import definitions
@@ -29,13 +30,16 @@ Plain = Mapping[str, Any]
 ESTABLISH_SECONDS = 30.0
 
 
-async def install_crds(transport: Transport, kinds: Iterable[type[Object]]) -> None:
+async def install_crds(
+    transport: Transport, kinds: Iterable[type[Object]], *, random: Random | None = None
+) -> None:
     """Apply the CRD of every custom kind, and return once each is served.
 
     Built-in kinds, kinds of others and views are passed over. Of several
-    failures, which as a rule have one cause, the first is raised.
+    failures, which as a rule have one cause, the first is raised. `random` decides how long the
+    watches live that wait for it; one's own makes a simulation the same every time.
     """
-    await install_definitions(transport, definitions(kinds))
+    await install_definitions(transport, definitions(kinds), random=random)
 
 
 async def install_manager_crds(transport: Transport, manager: Manager, namespace: str) -> None:
@@ -50,9 +54,11 @@ async def install_manager_crds(transport: Transport, manager: Manager, namespace
     )
 
 
-async def install_definitions(transport: Transport, crds: Iterable[Plain]) -> None:
+async def install_definitions(
+    transport: Transport, crds: Iterable[Plain], *, random: Random | None = None
+) -> None:
     """Apply definitions as they are given, and return once each is served."""
-    client = Client(Rest(transport), manager="quintant-install")
+    client = Client(Rest(transport), manager="quintant-install", random=random or Random())
     try:
         async with asyncio.TaskGroup() as group:
             for definition in crds:

@@ -154,7 +154,7 @@ class Follower(Generic[T, N]):
         at once, and not when its wait is over.
         """
         held = self._held.setdefault(request, {})
-        for name in held.keys() - targets.keys():
+        for name in [each for each in held if each not in targets]:
             held.pop(name).drop()
         for name, target in targets.items():
             self._follow(request, name, target)

@@ -101,7 +101,7 @@ def report(rollout: Rollout, now: datetime, *, rolling: bool) -> DeploymentStatu
 def check_after(rollout: Rollout, status: DeploymentStatus, now: datetime) -> float | None:
     """In how many seconds a lack of progress is to be looked for; None if it cannot be one."""
     held = _held(status.conditions, PROGRESSING)
-    if rollout.deadline is None or held is None or held.reason == LATE:
+    if rollout.deadline is None or held is None or held.reason in (LATE, DONE):
         return None
     if rollout.complete(status) or rollout.deployment.spec.paused:
         return None

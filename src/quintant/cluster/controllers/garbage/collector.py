@@ -8,6 +8,7 @@ and nothing but the very version that was looked at.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 
 from quintant.api.apiextensions import CustomResourceDefinition
@@ -74,9 +75,9 @@ class GarbageCollector:
         served = await discover(ctx.client.rest)
         self._kinds = {(s.resource.api_version, s.resource.kind): s.resource for s in served}
         wanted = {each.resource for each in served if _collectable(each)}
-        for resource in wanted - set(self._now.monitored):
+        for resource in _in_order(wanted - set(self._now.monitored)):
             self._now.start_monitor(resource, ctx.client.rest, ctx.random)
-        for resource in set(self._now.monitored) - wanted:
+        for resource in _in_order(set(self._now.monitored) - wanted):
             crd = await ctx.client.find(Metadata[CustomResourceDefinition], resource.full_name)
             self._now.stop_monitor(resource, gone=crd is None)
         self._now.wake(self._graph.pending())
@@ -166,6 +167,11 @@ class GarbageCollector:
     @property
     def _graph(self) -> OwnerGraph:
         return self._now.graph
+
+
+def _in_order(resources: Iterable[Resource]) -> list[Resource]:
+    """Resources in an order that is the same in every process."""
+    return sorted(resources, key=lambda each: each.full_name)
 
 
 def _collectable(served: ServedResource) -> bool:

@@ -73,7 +73,7 @@ class OwnerGraph:
 
     def __init__(self) -> None:
         self._nodes: dict[str, GraphNode] = {}
-        self._dependents: dict[str, set[str]] = {}
+        self._dependents: dict[str, dict[str, None]] = {}
         self._gone: dict[str, str] = {}
 
     def get(self, uid: str) -> GraphNode | None:
@@ -199,8 +199,8 @@ class OwnerGraph:
     ) -> None:
         for ref in before:
             if (held := self._dependents.get(ref.uid)) is not None:
-                held.discard(uid)
+                held.pop(uid, None)
                 if not held:
                     del self._dependents[ref.uid]
         for ref in after:
-            self._dependents.setdefault(ref.uid, set()).add(uid)
+            self._dependents.setdefault(ref.uid, {})[uid] = None

@@ -56,10 +56,10 @@ class ObjectView:
     """Everything in a server's store."""
 
     server: ApiServer
-    _known: dict[tuple[type[Object], int], tuple[Kind, Object]] = field(
+    _known: dict[type[Object], dict[int, tuple[Kind, Object]]] = field(
         default_factory=dict, repr=False
     )
-    """What was decoded so far, by the revision at which it was stored."""
+    """What was decoded of what is there, by the revision at which it was stored."""
 
     def all(self, kind: type[K], namespace: str = "") -> list[K]:
         """Every object of a kind, in one namespace or all."""
@@ -68,7 +68,10 @@ class ObjectView:
         if found is None:
             return []
         encoder = stored_json.ObjectEncoder(found)
-        objects = [self._decoded(kind, encoder, each) for _, each in self.entries(found.table)]
+        entries = self.server.store.table(found.table).entries.values()
+        known = {each.rv: self._decoded(kind, encoder, each) for each in entries}
+        self._known[kind] = known
+        objects = [cast(K, each) for _, each in known.values()]
         return [each for each in objects if namespace in ("", each.metadata.namespace)]
 
     def find(self, kind: type[K], name: str, namespace: str = "default") -> K | None:
@@ -76,13 +79,14 @@ class ObjectView:
         spaced = namespace if resource_of(kind).namespaced else ""
         return next((it for it in self.all(kind, spaced) if it.metadata.name == name), None)
 
-    def _decoded(self, kind: type[K], encoder: stored_json.ObjectEncoder, entry: StoredEntry) -> K:
+    def _decoded(
+        self, kind: type[Object], encoder: stored_json.ObjectEncoder, entry: StoredEntry
+    ) -> tuple[Kind, Object]:
         """An object, decoded once as long as nobody writes it, nor changes how it is shown."""
-        shown, known = self._known.get((kind, entry.rv), (None, None))
-        if shown is not encoder.kind:
-            known = codec.decode(kind, encoder.encode(entry))
-            self._known[kind, entry.rv] = (encoder.kind, known)
-        return cast(K, known)
+        known = self._known.get(kind, {}).get(entry.rv)
+        if known is not None and known[0] is encoder.kind:
+            return known
+        return encoder.kind, codec.decode(kind, encoder.encode(entry))
 
     def entries(self, table: str) -> list[tuple[str, StoredEntry]]:
         """The entries of a table, by key."""

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
+from quintant.api.apps import Deployment, DeploymentSpec, DeploymentStatus
 from quintant.cluster.controllers import deployment, garbage, replicaset
+from quintant.cluster.controllers.deployment.rollout import Rollout
+from quintant.cluster.controllers.deployment.status import (
+    DONE,
+    PROGRESSING,
+    check_after,
+    new_condition,
+)
 from unit.cluster.api import Api, JsonObject
 from unit.cluster.controllers.running_controllers import controlled, until
 from unit.cluster.controllers.stub_kubelet import APPS, attended, pods, settled, workload
@@ -58,6 +67,16 @@ async def test_lack_of_progress_is_told_once_the_deadline_is_over() -> None:
         assert conditions(found)["Progressing"] == ("True", "ReplicaSetUpdated")
         found = await settled(api, "deployments", seconds=10)
         assert conditions(found)["Progressing"] == ("False", "ProgressDeadlineExceeded")
+
+
+def test_a_rollout_that_is_over_is_not_looked_at_for_progress_again() -> None:
+    """A pod that is down for longer than the deadline must not have it asked every second."""
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    done = new_condition(PROGRESSING, "True", DONE, "", now)
+    status = DeploymentStatus(replicas=2, updated_replicas=2, conditions=(done,))
+    spec = DeploymentSpec(replicas=2, progress_deadline_seconds=100)
+    rollout = Rollout.of(Deployment(spec=spec, status=status), [])
+    assert check_after(rollout, status, now + timedelta(seconds=1000)) is None
 
 
 async def test_pause_does_not_count_as_a_lack_of_progress() -> None:

@@ -35,7 +35,7 @@ class Mood(Enum):
     HANGING = "it serves, and a join never ends"
 
 
-class Call(NamedTuple):
+class ModelledCall(NamedTuple):
     """One call that reached the network."""
 
     at: float
@@ -75,7 +75,7 @@ class ModelledPeers:
 
     def __init__(self) -> None:
         self.models: dict[str, Model] = {}
-        self.calls: list[Call] = []
+        self.calls: list[ModelledCall] = []
         self.cut: set[tuple[str, str]] = set()
         """Pairs of joiner and contact between which no packet passes."""
         self.overlaps = 0
@@ -172,8 +172,8 @@ class ModelledPeers:
     async def contents(self, address: str, within: float) -> Contents:
         """Everything a peer has; empty if it has nothing, or does not say."""
         mood = await self._reach("contents", address, within)
-        told = self.models[address].contents if mood is Mood.SERVING else []
-        return tuple(each.encode() for each in reversed(told))
+        written = self.models[address].contents if mood is Mood.SERVING else []
+        return tuple(each.encode() for each in reversed(written))
 
     async def newest(self, address: str, within: float) -> bytes:
         """What was written last; empty if nothing was, or the peer does not say."""
@@ -271,7 +271,7 @@ class ModelledPeers:
         return Answer(OK)
 
     async def _reach(self, method: str, address: str, within: float, contact: str = "") -> Mood:
-        self.calls.append(Call(monotonic(), method, address, contact))
+        self.calls.append(ModelledCall(monotonic(), method, address, contact))
         # Even the quickest answer lets others have their turn first.
         await asyncio.sleep(self.models[address].lag if address in self.models else 0)
         mood = self._mood(address)

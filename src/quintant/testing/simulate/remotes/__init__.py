@@ -1,0 +1,1 @@
+"""What is outside of the cluster, modelled: in memory, under virtual time."""
