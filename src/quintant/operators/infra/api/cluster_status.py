@@ -186,6 +186,6 @@ class ClusterStatus(Model):
     handled_retry: str = ""
     """The value of the annotation `retry` that was acted on."""
     last_errors: tuple[LastError, ...] = ()
-    """What failed last, newest first."""
+    """What failed last, the newest last."""
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
     """What is true of it, one condition of each type."""
