@@ -18,7 +18,8 @@ from quintant.core.clock import monotonic
 INTERVAL_SECONDS = 0.01
 MOST_FRAMES = 64
 """Of a stack that is deeper, the innermost."""
-_IDLE = ("selectors.py", "proactor_events.py")
+_IDLE = ("selectors.py", "proactor_events.py", "asyncio/runners.py")
+"""Where a loop waits; below the last one uvloop does, which has no frames."""
 
 
 class Profile:

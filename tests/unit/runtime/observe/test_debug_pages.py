@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
+import sys
 
 import msgspec
 import pytest
 
 from quintant.http.response import Response
+from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe.debug_pages import DebugPages, task_lines
 from quintant.runtime.observe.memory import SAMPLE, estimated_bytes
 from quintant.runtime.observe.profile import Profile, profile_loop
@@ -86,6 +88,14 @@ async def test_what_computes_is_found_by_its_name_and_waiting_is_idle() -> None:
     assert not any("computes" in stack for stack in idle.stacks)
     assert idle.text().splitlines()[-1] == f"(idle) {idle.idle}"
     assert idle.idle > 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it is not there")
+def test_a_loop_that_waits_outside_of_python_is_idle() -> None:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        waited = runner.run(profile_loop(0.5))
+    assert waited.idle > 0
+    assert not any("Runner.run" in stack.rpartition(";")[2] for stack in waited.stacks)
 
 
 def test_a_profile_has_the_most_frequent_stack_first() -> None:
