@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 
+from quintant.core.errors import ConfigError
 from quintant.core.resource import Resource
 from quintant.http.request import Request
 from quintant.http.response import Response, text_response
@@ -76,6 +77,8 @@ class DebugPages:
         self._profiling = True
         try:
             return text_response((await profile_loop(seconds)).text())
+        except ConfigError as error:
+            return text_response(str(error), 501)
         finally:
             self._profiling = False
 

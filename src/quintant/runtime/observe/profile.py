@@ -1,25 +1,24 @@
-"""Where a process spends its time: the stack of its loop, looked at a hundred times a second.
+"""Where a process spends its time: the stack of its loop, after each hundredth of a second of CPU.
 
-A thread looks, so the loop is not slowed by more than that; it costs nothing until it is asked for.
-While the loop waits for events it is idle, and that is counted apart. Lines are stacks in the form
-that flame graphs are drawn from: `outermost;…;innermost count`, the most frequent first.
+The kernel counts the time that the process computes, and interrupts the thread that runs the loop:
+a callback of a millisecond is seen as often as it deserves, and a loop that waits is not seen at
+all. It costs nothing until it is asked for. Lines are stacks in the form that flame graphs are
+drawn from: `outermost;…;innermost count`, the most frequent first.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sys
+import signal
 import threading
 from collections import Counter
 from types import FrameType
 
-from quintant.core.clock import monotonic
+from quintant.core.errors import ConfigError
 
 INTERVAL_SECONDS = 0.01
 MOST_FRAMES = 64
 """Of a stack that is deeper, the innermost."""
-_IDLE = ("selectors.py", "proactor_events.py", "asyncio/runners.py")
-"""Where a loop waits; below the last one uvloop does, which has no frames."""
 
 
 class Profile:
@@ -27,38 +26,38 @@ class Profile:
 
     def __init__(self) -> None:
         self.stacks: Counter[str] = Counter()
-        self.idle = 0
 
     def see(self, frame: FrameType) -> None:
         """Count a stack."""
-        if frame.f_code.co_filename.endswith(_IDLE):
-            self.idle += 1
-        else:
-            self.stacks[_folded(frame)] += 1
+        self.stacks[_folded(frame)] += 1
 
     def text(self) -> str:
-        """A line for each stack, and how often there was none."""
-        lines = [f"{stack} {count}" for stack, count in self.stacks.most_common()]
-        return "\n".join([*lines, f"(idle) {self.idle}"])
+        """A line for each stack; none for a process that did nothing but wait."""
+        return "\n".join(f"{stack} {count}" for stack, count in self.stacks.most_common())
 
 
 async def profile_loop(seconds: float) -> Profile:
-    """Look at the thread that runs this for so many seconds."""
-    profile, ended, thread = Profile(), threading.Event(), threading.get_ident()
+    """Look at what this process computes for so many seconds; ConfigError where it cannot be."""
+    profile = Profile()
 
-    def look() -> None:
-        while not ended.wait(INTERVAL_SECONDS):
-            if (frame := sys._current_frames().get(thread)) is not None:
-                profile.see(frame)
+    def look(_number: int, frame: FrameType | None) -> None:
+        if frame is not None:
+            profile.see(frame)
 
-    looker = threading.Thread(target=look, name="profile", daemon=True)
-    looker.start()
-    until = monotonic() + seconds
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGPROF"):
+        raise ConfigError(
+            "no profile can be taken here",
+            because="only the main thread of a process of Unix is interrupted for one",
+            hint="run the manager in the main thread",
+        )
+    before = signal.signal(signal.SIGPROF, look)
+    signal.setitimer(signal.ITIMER_PROF, INTERVAL_SECONDS, INTERVAL_SECONDS)
     try:
-        await asyncio.sleep(max(0.0, until - monotonic()))
+        await asyncio.sleep(seconds)
     finally:
-        ended.set()
-        looker.join()
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        # What is still on its way must not end the process, as it would without any handler.
+        signal.signal(signal.SIGPROF, before if callable(before) else signal.SIG_IGN)
     return profile
 
 
