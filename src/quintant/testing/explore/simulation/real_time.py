@@ -1,6 +1,6 @@
 """Finds who waits in real time: `time.sleep`, a socket, a lock that nobody gives back.
 
-In a run all time is virtual, so a thread that is neither at work nor waiting for the machine is
+In a run all time is virtual, so a process of which no thread is at work or waits for the machine is
 waiting for something outside. How long it did is known afterwards; who waits for ever is
 interrupted by an alarm, where the run is in the main thread.
 """
@@ -12,11 +12,11 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 
 from quintant.core.errors import ConfigError
-from quintant.runtime.manager.loop_monitor import SchedulerWait
 
 # Real seconds that a run may wait: for a thread to start, or a page of a file.
 MOST_SECONDS = 0.5
@@ -25,24 +25,50 @@ ALARM_SECONDS = 3.0
 SOON_SECONDS = 0.05
 
 
-class RealTimeGuard:
-    """Measures how long this thread has waited for something outside."""
+# Where the kernel says of each thread how long it was ready to run and the machine ran others.
+_THREADS = Path("/proc/self/task")
+
+
+class RunQueueDelay:
+    """How long threads of this process have waited for the machine; 0 where nothing says so."""
 
     def __init__(self) -> None:
-        self._scheduler = SchedulerWait()
-        self._scheduler()
-        self._queued = 0.0
-        self._began, self._worked = time.perf_counter(), time.thread_time()
+        self._before = _delays()
+        self._latest = dict(self._before)
+
+    def seconds(self) -> float:
+        """The delays since the beginning of all threads, of those that have ended as last seen."""
+        self._latest |= _delays()
+        return sum(self._latest.values()) - sum(self._before.values())
+
+
+def _delays() -> dict[str, float]:
+    delays = {}
+    with suppress(OSError):
+        for thread in _THREADS.iterdir():
+            with suppress(OSError, ValueError, IndexError):
+                delays[thread.name] = int((thread / "schedstat").read_text().split()[1]) / 1e9
+    return delays
+
+
+class RealTimeGuard:
+    """Measures how long this process has waited for something outside.
+
+    A loop that waits for a thread of its own, which waits for the machine, waits for nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._delay = RunQueueDelay()
+        self._began, self._worked = time.perf_counter(), time.process_time()
 
     def waited(self) -> float:
         """Real seconds in which there was nothing to do for the machine."""
-        self._queued += self._scheduler()
-        return self.rested() - self._queued
+        return self.rested() - self._delay.seconds()
 
     def rested(self) -> float:
-        """Real seconds in which this thread was not at work: it may have waited no longer."""
+        """Real seconds in which no thread was at work: it may have waited no longer."""
         passed = time.perf_counter() - self._began
-        return passed - (time.thread_time() - self._worked)
+        return passed - (time.process_time() - self._worked)
 
 
 class WaitsInRealTime(ConfigError):
