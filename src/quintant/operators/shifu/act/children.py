@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from quintant.api.core import ConfigMap, Service
+from quintant.core.json_pointer import escape_step
 from quintant.core.object import K, Object, ObjectMeta, Request, replace
 from quintant.core.owner import OWNER, OWNER_UID, owner_name
 from quintant.core.resource import resource_of
@@ -135,7 +136,7 @@ async def _disown(client: Client, service: ShifuService) -> None:
         {"op": "test", "path": "/metadata/resourceVersion", "value": version}
     ]
     operations += [
-        {"op": "remove", "path": f"/metadata/labels/{label.replace('/', '~1')}"}
+        {"op": "remove", "path": f"/metadata/labels/{escape_step(label)}"}
         for label in _LABELS
         if label in live.metadata.labels
     ]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from quintant.api.core import Pod
+from quintant.api.snapshot import VolumeSnapshot
 from quintant.operators.cosmos import controllers
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.scheduled_volume_snapshot import ScheduledVolumeSnapshot
@@ -36,6 +37,8 @@ class Cosmos(SimulatedSystem):
     def __init__(self, world: SimulatedWorld) -> None:
         super().__init__(world)
         self._remote = CometNodes(CHAIN, self._runs)
+        self._snapshots: set[str] = set()
+        """Uids of those that were there at the last look."""
         world.assertions.always(self._pods, "pods")
         world.on_write("volumesnapshots.snapshot.storage.k8s.io", self._copied)
 
@@ -90,7 +93,10 @@ class Cosmos(SimulatedSystem):
         )
 
     def _copied(self) -> None:
-        self.world.assertions.sometimes(COPIED_WHILE_DEAD, holds=bool(self.world.dead_nodes()))
+        before = self._snapshots
+        self._snapshots = {each.metadata.uid for each in self.world.all(VolumeSnapshot, NAMESPACE)}
+        began = bool(self._snapshots - before and self.world.dead_nodes())
+        self.world.assertions.sometimes(COPIED_WHILE_DEAD, holds=began)
 
     async def _scale(self, chance: float) -> None:
         count = 2 + chosen(chance, MOST_NODES - 1)

@@ -54,7 +54,10 @@ class Infra(SimulatedSystem):
         super().__init__(world)
         self._provider = ModelledProvider()
         self._provider.name = "im"
+        self._losing = False
+        """Whether the answer to a creation is to be lost, or has been and nobody has noted it."""
         world.assertions.always(self._once, "clusters.infra.quintant.dev")
+        world.on_write("clusters.infra.quintant.dev", self._note_lost_answer)
 
     def manager(self) -> Manager:
         manager = Manager("infra")
@@ -121,6 +124,12 @@ class Infra(SimulatedSystem):
     async def _lose_answer(self, chance: float) -> None:
         self.world.timeline.tell("the answer to the next creation will be lost")
         self._provider.faults.lost_answers = 1
+        self._losing = True
+
+    def _note_lost_answer(self) -> None:
+        lost = self._losing and not self._provider.faults.lost_answers
+        self.world.assertions.sometimes(ANSWER_LOST, holds=lost)
+        self._losing &= not lost
 
     async def _scale(self, chance: float) -> None:
         found = self._a_cluster(chance)
@@ -150,8 +159,6 @@ class Infra(SimulatedSystem):
                     break
                 except AlreadyExists:
                     await asyncio.sleep(AGAIN_SECONDS)
-            lost = self._provider.faults.lost_answers > 0
-            self.world.assertions.sometimes(ANSWER_LOST, holds=lost)
             self.world.timeline.tell(f"cluster {name} is made again")
 
         return restore

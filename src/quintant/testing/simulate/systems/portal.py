@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterable
 from typing import Any
 
 import msgspec
 
+from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
 from quintant.core.clock import micro_timestamp
 from quintant.core.errors import AlreadyExists
+from quintant.core.owner import controller_of
+from quintant.core.resource import resource_of
 from quintant.operators.portal import declare, tunnel_class
 from quintant.operators.portal.alerts import ALERTS
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
@@ -27,6 +31,7 @@ NAMESPACE = "shops"
 SHOPS = ("books", "music", "tools")
 RELAYS = ("r1", "r2")
 PORT = 8080
+KIND = resource_of(PortalExpose).kind
 LOOK_SECONDS = 15.0
 """How often a tunnel looks whether its relays are there."""
 LOST_DURING_CHANGE = "a relay was lost while a class changed"
@@ -46,7 +51,7 @@ class Portal(SimulatedSystem):
         super().__init__(world)
         self._lost: set[str] = set()
         self._changed = -CHANGE_SECONDS
-        world.assertions.always(self._names, "deployments.apps")
+        world.assertions.always(self._tunnels, "deployments.apps")
 
     def manager(self) -> Manager:
         manager, metrics = Manager("portal"), PortalMetrics()
@@ -86,11 +91,13 @@ class Portal(SimulatedSystem):
         if len(self.world.all(PortalExpose)) != len(SHOPS):
             yield "a shop did not open again"
 
-    def _names(self) -> Iterable[str]:
+    def _tunnels(self) -> Iterable[str]:
         """Nobody makes two sets of tunnels of one shop."""
-        names = [str(each.key.name) for each in self.world.all(PortalExpose) if not each.deleting]
-        if len(names) != len(set(names)):
-            yield "a shop is exposed twice"
+        deployments = self.world.all(Deployment, NAMESPACE)
+        owners = [controller_of(each) for each in deployments if not each.deleting]
+        shops = Counter(owner.uid for owner in owners if owner and owner.kind == KIND)
+        if any(count > 1 for count in shops.values()):
+            yield "a shop has two sets of tunnels"
 
     async def _lines(self, address: str) -> AsyncGenerator[bytes, None]:
         """What the tunnel at an address tells, until its pod is no more."""
