@@ -128,23 +128,26 @@ class Infrastructures:
         return found
 
     async def until_gone(self, id: str) -> None:
-        """Wait until IM knows nothing of it."""
-        await self._look(id, lambda now: now is None)
+        """Delete it again until IM knows nothing of it.
 
-    async def destroy(self, id: str) -> None:
-        """Delete it so that nothing is left, of which IM needs some care.
-
-        A DELETE before a machine is listed is answered with 200 and leaks the machines; one while
-        they are launched with 409. And whoever asks for the state at the moment when the deletion
-        ends may bring it back (1 of 21 times): `unknown`, without machines, until it is deleted
-        again.
+        Whoever asks for the state at the moment when the deletion ends brings it back: 1 of 21
+        times, and nearly always on a busy machine. It is `unknown` or `pending` then, without
+        machines.
         """
-        await self._look(id, lambda now: now is None or bool(now.machines) or now.state == "failed")
         async with patience.within(WITHIN_SECONDS):
             while True:
                 if (await self.delete(id)).status == 404:
                     return
                 await asyncio.sleep(LOOK_SECONDS)
+
+    async def destroy(self, id: str) -> None:
+        """Delete it so that nothing is left, of which IM needs some care.
+
+        A DELETE before a machine is listed is answered with 200 and leaks the machines; one while
+        they are launched with 409.
+        """
+        await self._look(id, lambda now: now is None or bool(now.machines) or now.state == "failed")
+        await self.until_gone(id)
 
     async def _look(
         self, id: str, wanted: Callable[[InfrastructureState | None], bool]
