@@ -23,6 +23,7 @@ from realcluster.kubectl import all_of
 from realcluster.nodes.node import KUBELET
 from realcluster.samples import SAMPLES, Outcome, apply_sample
 
+READY_SECONDS = 60
 KINDS = ("cosmosfullnodes", "clusters.infra.quintant.dev", "portalexposes", "edgedevices")
 
 pytestmark = pytest.mark.usefixtures("full", "samples")
@@ -105,6 +106,8 @@ def test_removal_of_operators_leaves_objects_and_what_they_stand_for(user: User)
     homes = [SAMPLES[name].namespace for name in OPERATORS]
 
     async def removed() -> tuple[Mapping[str, str], Mapping[str, str], list[str]]:
+        # A node that came back starts what it had again, and samples may be true before all of it.
+        await user.patiently(user.until(lambda: are_ready(user, homes)), READY_SECONDS)
         before = await containers(user, homes)
         await all_of(user.remove(each, "operator") for each in OPERATORS)
         after = await containers(user, homes)
@@ -175,6 +178,18 @@ async def containers(user: User, namespaces: list[str] | None = None) -> Mapping
         for each in pod["status"].get("containerStatuses", ())
         if "running" in each["state"]
     }
+
+
+async def are_ready(user: User, namespaces: list[str]) -> bool:
+    """Whether every pod there is ready that has not come to its end."""
+    pods = (await user.kubectl.get("pods", "--all-namespaces"))["items"]
+    return all(
+        ("Ready", "True")
+        in {(each["type"], each["status"]) for each in pod["status"].get("conditions", ())}
+        for pod in pods
+        if pod["metadata"]["namespace"] in namespaces
+        and pod["status"]["phase"] not in ("Succeeded", "Failed")
+    )
 
 
 async def expect_all(user: User) -> None:
