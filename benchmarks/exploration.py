@@ -22,6 +22,8 @@ from quintant.testing.explore.seeds import sampled
 SCENARIOS = Path(__file__).parents[1] / "tests" / "explore"
 RUNS_PER_SECOND = {"greeter.py": 100.0, "portal.py": 15.0, "klight.py": 10.0}
 """The budget of the slowest scenario of a file."""
+MEMBERS = "OfThreeMembers"
+"""Scenarios of several processes, which have no budget and are large whatever they do."""
 MEMORY_MB = 8.0
 """Growth that counts as flat: what is made once (caches, compiled patterns) comes in any order."""
 SIEVE = (
@@ -65,10 +67,11 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
         for target in _targets(path):
             name = target.rpartition(":")[2]
             say(f"explore {name}")
-            runs = str(_runs(path.name, sizes))
+            file = MEMBERS if name.endswith(MEMBERS) else path.name
+            runs = str(_runs(file, sizes))
             found = answer("exploration", target, runs, to=Figures, env=_paths())
             rows.append(_row(name, found))
-            if path.name in RUNS_PER_SECOND:
+            if file in RUNS_PER_SECOND:
                 budgets += _budgets(name, found, RUNS_PER_SECOND[path.name])
     counts = {"most": "greeter.py", "many": "portal.py", "few": "others"}
     method = METHOD.format_map({word: _runs(name, sizes) for word, name in counts.items()})
