@@ -6,6 +6,7 @@ run it leaves a file behind, and no promise here leaves one.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -100,7 +101,12 @@ async def variables(node: NodeCluster, image: str, **given: str) -> dict[str, st
     await node.create("a", containers=[{"name": "main", "image": image, "env": env}])
     await event(node, "Started", "")
     (pid,) = children(os.getpid())
-    return environment(pid)
+    async with patience.within(PATIENCE):
+        while True:
+            # While a process becomes its program, the kernel shows no environment of it.
+            if "PLAIN" in (found := environment(pid)):
+                return found
+            await asyncio.sleep(0.01)
 
 
 async def test_a_probe_runs_no_command_that_the_image_table_lacks(
