@@ -15,8 +15,9 @@ from msgspec import Struct, field
 
 LABEL, RENAMED = "process", "exported_process"
 _NAME = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]*")
-_LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]++|\\.)*+)"')
-_LABELS = re.compile(r'(?:[A-Za-z_][A-Za-z0-9_]*="(?:[^"\\]++|\\.)*+"(?:,|$))*+')
+# Python 3.11.2, which is Debian's, matches too much where a group is repeated possessively.
+_LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="([^"\\]*(?:\\.[^"\\]*)*)"')
+_LABELS = re.compile(r'(?:[A-Za-z_][A-Za-z0-9_]*="[^"\\]*(?:\\.[^"\\]*)*"(?:,|$))*')
 _VALUE = re.compile(r"(?:[+-]?(?:Inf|[0-9.]+(?:[eE][+-]?[0-9]+)?)|NaN)(?: -?[0-9]+)?")
 _OF_SEVERAL = ("histogram", "summary")
 _SUFFIXES = ("_bucket", "_count", "_sum")
