@@ -108,7 +108,9 @@ class Coordinator:
     async def run(self) -> None:
         """Be a member until cancelled; LeadershipLost if what was lost does not end."""
         while True:
-            lost = await self._live()
+            # A task of its own: Python 3.11.2, which is Debian's, takes one of which a part failed
+            # for cancelled, and then cancels it where a later time limit of it runs out.
+            lost = await asyncio.create_task(self._live())
             log.warning("left the shards", member=self.id, why=lost)
             await self._lose()
             self._begin()
