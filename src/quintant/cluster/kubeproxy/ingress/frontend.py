@@ -29,7 +29,7 @@ from quintant.cluster.kubeproxy.ingress.routes import PathRule, RouteTable
 from quintant.cluster.kubeproxy.routes import RealServer
 from quintant.core.clock import Random
 from quintant.http.connection import Disconnected
-from quintant.http.framing import FramingKind, request_framing
+from quintant.http.framing import Framing, FramingKind, request_framing
 from quintant.http.head import ProtocolError, RequestHead, parse_request_head
 from quintant.http.request import RequestLimits, linger, next_head
 
@@ -76,7 +76,7 @@ class IngressFrontend:
         if not raw:
             return False
         head = parse_request_head(raw)
-        host, target = requested_host(head), target_of(head)
+        host, target, framing = requested_host(head), target_of(head), request_framing(head)
         client.origin = client.origin or _origin(client, scheme)
         rule = self.table.match(host, target.partition(b"?")[0].decode("latin-1"))
         servers = self._servers(rule)
@@ -85,7 +85,7 @@ class IngressFrontend:
         stream = await _connected(servers)
         if stream is None:
             return await _refuse(client, head, UNREACHED)
-        return await self._forward(head, target, client, client.origin, stream)
+        return await self._forward(head, target, framing, client, client.origin, stream)
 
     def _servers(self, rule: PathRule | None) -> Sequence[RealServer] | RelayResponse:
         """The endpoints to try, or why there are none."""
@@ -100,6 +100,7 @@ class IngressFrontend:
         self,
         head: RequestHead,
         target: bytes,
+        framing: Framing,
         client: Visitor,
         origin: ClientOrigin,
         stream: BackendStream,
@@ -107,7 +108,6 @@ class IngressFrontend:
         exchange = Exchange(head, client, stream.duplex, EXCHANGE_LIMITS, via=VIA)
         upload = None
         try:
-            framing = request_framing(head)
             if framing.size or framing.kind is FramingKind.CHUNKED:
                 upload = Upload(client, framing, EXCHANGE_LIMITS.upload)
             id = f"{self._random.getrandbits(128):032x}"

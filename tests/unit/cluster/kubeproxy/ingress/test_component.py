@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
@@ -50,7 +50,7 @@ WITHIN = 20.0
 NOW = SystemClock().now()
 LIFE = Validity(NOW, NOW + timedelta(days=1))
 AUTHORITY = Authority.make("test", LIFE)
-Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], "asyncio.Future[None]"]
+Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @pytest.fixture
@@ -91,9 +91,9 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 
 @asynccontextmanager
-async def pod() -> AsyncIterator[int]:
+async def pod(answer: Answer = echo) -> AsyncIterator[int]:
     """A program that echoes, for as long as the context lasts; its port."""
-    server = await asyncio.start_server(echo, HOST, 0)
+    server = await asyncio.start_server(answer, HOST, 0)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
@@ -286,13 +286,22 @@ async def test_an_upgraded_connection_is_the_pods_in_both_directions(
 async def test_what_could_be_read_in_two_ways_reaches_no_pod(
     client: Client, ingresses: IngressController, raw: bytes
 ) -> None:
-    async with pod() as at:
+    connected = 0
+
+    async def counted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connected
+        connected += 1
+        await echo(reader, writer)
+
+    async with pod(counted) as at:
         await backed(client, at)
         await client.create(ingress())
         http, _ = await ports_of(client)
         await answered(http, get("a.io"), b"200 OK")
+        before = connected
         said = await exchanged(http, raw)
     assert said.split()[1] in (b"400", b"431", b"501")
+    assert connected == before
 
 
 async def first_event(client: Client) -> Event:
