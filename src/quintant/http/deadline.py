@@ -15,19 +15,20 @@ from types import TracebackType
 class Deadline:
     """The end of one wait at a time: `with deadline.within(5): …` raises TimeoutError."""
 
-    __slots__ = ("_armed", "_at", "_late", "_loop", "_task", "_timer")
+    __slots__ = ("_armed", "_at", "_before", "_late", "_loop", "_task", "_timer")
 
     def __init__(self, task: asyncio.Task[None]) -> None:
         self._loop, self._task = task.get_loop(), task
         self._at = self._armed = inf
         self._timer: asyncio.TimerHandle | None = None
         self._late = False
+        self._before = 0
+        """How often the task was cancelled before this wait."""
 
     def within(self, seconds: float) -> Deadline:
         """What is done in this context may take so long."""
-        self._at = self._loop.time() + seconds
-        if self._at < self._armed:
-            self._arm()
+        self._before = self._task.cancelling()
+        self.move(seconds)
         return self
 
     def move(self, seconds: float) -> None:
@@ -54,7 +55,7 @@ class Deadline:
         if self._late:
             self._late = False
             # Another canceller of the task meant it.
-            if not self._task.uncancel() and kind is asyncio.CancelledError:
+            if self._task.uncancel() <= self._before and kind is asyncio.CancelledError:
                 raise TimeoutError from error
 
     def _arm(self) -> None:

@@ -30,6 +30,20 @@ async def test_what_takes_too_long_is_ended_in_time() -> None:
     assert await timed(work) == 5
 
 
+async def test_what_takes_too_long_is_ended_in_time_after_a_part_of_it_has_failed() -> None:
+    async def odd() -> None:
+        raise ValueError("odd")
+
+    async def work(deadline: Deadline) -> None:
+        with pytest.raises(ExceptionGroup):
+            async with asyncio.TaskGroup() as parts:
+                parts.create_task(odd())
+        with pytest.raises(TimeoutError), deadline.within(5):
+            await asyncio.sleep(100)
+
+    assert await timed(work) == 5
+
+
 async def test_an_end_may_move_away_and_come_nearer() -> None:
     async def work(deadline: Deadline) -> None:
         with deadline.within(5):

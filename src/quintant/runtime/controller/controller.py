@@ -49,6 +49,7 @@ from quintant.runtime.reconcile.result import (
 )
 from quintant.runtime.source.failures import being_cancelled, keep_running
 from quintant.runtime.source.long_calls import LongCalls
+from quintant.runtime.source.own_task import forget_cancellations
 from quintant.runtime.source.sources import BusySource, Source, SourceContext, every
 from quintant.runtime.workqueue.workqueue import LOW_PRIORITY, WorkItem, Workqueue
 
@@ -298,6 +299,8 @@ class Controller(Generic[K]):
                     await self._handle_owned(self._ownership, task, lease)
             finally:
                 self.queue.done(lease.key)
+            if task.cancelling():  # a part of it failed: the worker is not to end
+                forget_cancellations(task)
             # A reconcile that awaits nothing must still let watches and timers have their turn.
             await TURN
 
@@ -321,7 +324,7 @@ class Controller(Generic[K]):
         try:
             async with limit:
                 await self._handle(task, lease)
-        except TimeoutError:
+        except (TimeoutError, asyncio.CancelledError):
             if not limit.expired():
                 raise
             log.warning("reconcile cut short", controller=self.name, object=str(lease.key))
@@ -410,21 +413,21 @@ class Controller(Generic[K]):
                 result = checked_result(await self._handler.handle(key), "the reconciler")
             again = result is not None and result.seconds is not None
             return _Ending(ReconcileOutcome.AGAIN if again else ReconcileOutcome.SUCCESS, result)
-        except TimeoutError as error:
-            if limit.expired():
-                late = ReconcileTimeout(f"took longer than {self.declaration.timeout:g} s")
-                return _Ending(ReconcileOutcome.TIMEOUT, error=late)
-            return _Ending(classify_reconcile_error(error, key, self._kind), error=error)
-        except asyncio.CancelledError:
-            if being_cancelled():
-                raise
-            # The reconciler awaited something cancelled; the worker must outlive that.
-            return _Ending(
-                ReconcileOutcome.ERROR, error=RuntimeError("the reconciler cancelled itself")
-            )
-        except Exception as error:
-            # The worker loop owns recovery: one bad reconcile must not stop the others.
-            return _Ending(classify_reconcile_error(error, key, self._kind), error=error)
+        except (Exception, asyncio.CancelledError) as error:
+            return self._failure(key, error, late=limit.expired())
+
+    def _failure(self, key: Request, error: BaseException, *, late: bool) -> _Ending:
+        """What a reconcile that raised comes to; the worker outlives all but its own end."""
+        match error:
+            case TimeoutError() | asyncio.CancelledError() if late:
+                text = f"took longer than {self.declaration.timeout:g} s"
+                return _Ending(ReconcileOutcome.TIMEOUT, error=ReconcileTimeout(text))
+            case asyncio.CancelledError() if not being_cancelled():
+                text = "the reconciler cancelled itself"  # it awaited something cancelled
+                return _Ending(ReconcileOutcome.ERROR, error=RuntimeError(text))
+            case Exception():
+                return _Ending(classify_reconcile_error(error, key, self._kind), error=error)
+        raise error
 
     def _conclude(self, lease: WorkItem[Request], ending: _Ending) -> None:
         key, priority, result = lease.key, lease.priority, ending.result

@@ -36,8 +36,11 @@ class Runnables:
 
         async def run() -> None:
             self._failed.pop(name, None)
-            asyncio.get_running_loop().call_soon(waited.set)
-            await runnable.run(self._client)
+            turn = asyncio.get_running_loop().call_soon(waited.set)
+            try:
+                await runnable.run(self._client)
+            finally:
+                turn.cancel()
 
         def failed(error: BaseException) -> bool:
             if not waited.is_set() or _is_mistake(error):

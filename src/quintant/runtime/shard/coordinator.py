@@ -59,6 +59,7 @@ from quintant.runtime.shard.range_moves import RangeMoves, RangeWork
 from quintant.runtime.shard.range_states import OURS, RangeEvent, RangeState
 from quintant.runtime.shard.shard_map import ShardMap, UnreadableMap
 from quintant.runtime.shard.shard_metrics import ShardMetrics
+from quintant.runtime.source.own_task import in_own_task
 
 CALL_SECONDS = 5.0
 """The limit of a renewal, or of one turn: one that hangs leaves time for another."""
@@ -108,9 +109,7 @@ class Coordinator:
     async def run(self) -> None:
         """Be a member until cancelled; LeadershipLost if what was lost does not end."""
         while True:
-            # A task of its own: Python 3.11.2, which is Debian's, takes one of which a part failed
-            # for cancelled, and then cancels it where a later time limit of it runs out.
-            lost = await asyncio.create_task(self._live())
+            lost = await in_own_task(self._live())
             log.warning("left the shards", member=self.id, why=lost)
             await self._lose()
             self._begin()

@@ -11,12 +11,14 @@ it is a warning, and where in the program it was raised is nobody's concern.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from quintant.core.clock import Random, monotonic
 from quintant.core.errors import QuintantError, leaf_errors
 from quintant.core.text import one_line
 from quintant.runtime.observe.logs import get_logger
+from quintant.runtime.source.own_task import in_own_task
 from quintant.runtime.source.sources import MisusedSource, Source, SourceContext, Stream
 
 FIRST_SECONDS = 1.0
@@ -84,7 +86,7 @@ async def keep_running(source: Source, context: SourceContext) -> None:
 
 
 async def begin_again(
-    work: Callable[[], Awaitable[None]],
+    work: Callable[[], Coroutine[Any, Any, None]],
     failed: Callable[[BaseException], bool],
     passed: Callable[[], None],
     random: Random,
@@ -97,7 +99,7 @@ async def begin_again(
     while True:
         began = monotonic()
         try:
-            return await work()
+            return await in_own_task(work())
         except asyncio.CancelledError as error:
             if being_cancelled():
                 raise

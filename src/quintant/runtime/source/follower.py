@@ -30,6 +30,7 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import TransportError
 from quintant.core.object import Request
 from quintant.runtime.source.failures import FailureReport, being_cancelled
+from quintant.runtime.source.own_task import in_own_task
 from quintant.runtime.source.sources import SourceContext
 
 T = TypeVar("T", bound=Hashable)
@@ -204,7 +205,7 @@ class Follower(Generic[T, N]):
     ) -> None:
         pace, pause = self._pace, self._pace.first
         while True:
-            if await self._converse(request, followed, context):
+            if await in_own_task(self._converse(request, followed, context)):
                 pause = pace.first
             elif followed.news is not None:
                 followed.news = None

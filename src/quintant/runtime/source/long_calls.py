@@ -136,16 +136,21 @@ class LongCalls(Generic[R]):
 
     async def __call__(self, context: SourceContext) -> None:
         """Make the calls that are asked for; a source."""
-        run, places = self._run, self._places
-        if run.stopping:
-            run = self._run = _Run()
+        run = self._run
+        try:
+            await self._make(run, context)
+        finally:
+            # Whoever makes calls next begins with those that are asked for from now on.
+            self._run = _Run()
+
+    async def _make(self, run: _Run[R], context: SourceContext) -> None:
         under_way: set[asyncio.Task[None]] = set()
         async with asyncio.TaskGroup() as group:
             try:
                 while True:
                     calls, run.requested = run.requested, []
                     for request, call in calls:
-                        work = _perform(run, places, request, call, context)
+                        work = _perform(run, self._places, request, call, context)
                         task = group.create_task(work, context=call.context)
                         under_way.add(task)
                         task.add_done_callback(under_way.discard)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext, suppress
 from typing import Annotated, Any
 
 import pytest
@@ -203,6 +204,41 @@ async def test_hanging_reconcile_is_cancelled_and_frees_its_worker(
 
     assert "b" in [name for name, _ in log.runs]
     assert sample(engine, "controller_runtime_reconcile_timeouts_total") == 1
+
+
+@pytest.mark.parametrize("caught", [True, False])
+async def test_worker_outlives_a_reconcile_of_which_a_part_failed(
+    cluster: InProcessCluster, caught: bool
+) -> None:
+    async def odd() -> None:
+        raise ValueError("odd")
+
+    async def part() -> None:
+        async with asyncio.TaskGroup() as parts:
+            parts.create_task(odd())
+
+    async def work(obj: Thing, _: Any) -> None:
+        name = obj.metadata.name
+        if name == "failing":
+            with suppress(ExceptionGroup) if caught else nullcontext():
+                await part()
+        elif name == "late":
+            with suppress(ExceptionGroup):
+                await part()
+            await asyncio.sleep(3600)
+        elif name == "cancelled":
+            cancelled = asyncio.get_running_loop().create_future()
+            cancelled.cancel()
+            await cancelled
+
+    log, manager = Log(work), Manager("test")
+    manager.controls(Thing).workers(1).timeout(5).reconcile(log)
+    engine = await cluster.run(manager)
+    for name in ("failing", "cancelled", "late", "last"):
+        await cluster.create(thing(name))
+        await cluster.advance(6)
+    assert "last" in [name for name, _ in log.runs]
+    assert sample(engine, "controller_runtime_reconcile_timeouts_total") > 0
 
 
 async def test_timeout_of_the_reconcilers_own_is_an_ordinary_error(

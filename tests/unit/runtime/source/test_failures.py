@@ -61,6 +61,21 @@ async def test_a_source_that_raises_is_begun_again(error: BaseException) -> None
     assert len([each for each in logs if each["log_level"] == "error"]) == 1
 
 
+async def test_a_source_of_which_a_part_raises_is_begun_again() -> None:
+    broken = Broken(ValueError("odd"))
+    failures: list[None] = []
+
+    async def parted(context: SourceContext) -> None:
+        async with asyncio.TaskGroup() as parts:
+            parts.create_task(broken(context))
+
+    async def keep(context: SourceContext) -> None:
+        await keep_running(parted, context)
+
+    async with running(keep, failed=lambda: failures.append(None)) as queue:
+        await begun_again(broken, failures, queue)
+
+
 async def begun_again(broken: Broken, failures: list[None], queue: Workqueue[Request]) -> None:
     await advance(600)
     assert 10 < len(broken.calls) == len(failures) < 20

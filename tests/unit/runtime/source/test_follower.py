@@ -320,6 +320,28 @@ async def test_whatever_a_conversation_raises_fails_that_conversation_alone(
     assert [each["target"] for each in logs if each["log_level"] == "error"] == ["x"]
 
 
+async def test_a_conversation_of_which_a_part_raises_fails_that_conversation_alone() -> None:
+    device = Device()
+    device.broken = ValueError("odd")
+
+    async def parted(address: str) -> AsyncGenerator[str, None]:
+        async with asyncio.TaskGroup() as parts:
+            parts.create_task(anext(device(address)))
+        async for word in device(address):
+            yield word
+
+    follower = Follower(parted)
+    async with running(follower) as queue:
+        follower.want(A, {"x": "1"})
+        await advance(100)
+        assert 5 < len(device.calls) < 15, "ever more rarely"
+        device.broken = None
+        for word in ("on", "on"):
+            device.words.put_nowait(word)
+        await advance(20)
+        assert await woken(queue) == [A]
+
+
 async def test_a_reader_of_words_that_raises_fails_its_conversation_alone() -> None:
     device = Device()
 
