@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -151,8 +150,7 @@ class TestImages:
         layout = image_layout(tmp_path / "layout")
         archive = tmp_path / "images.tar"
         layout.archive({"a": layout.first(), "b": layout.add(("sleep", "9"), {})}, archive)
-        with tarfile.open(archive) as tar:
-            tar.extractall(tmp_path / "out", filter="data")
+        subprocess.run(["tar", "-xf", archive, "--one-top-level=out"], cwd=tmp_path, check=True)
         index = json.loads((tmp_path / "out" / "index.json").read_text())
         a, b = (blob(tmp_path / "out", each) for each in index["manifests"])
         assert a["layers"] == b["layers"]
