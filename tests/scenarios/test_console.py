@@ -12,7 +12,7 @@ from quintant.api.core import Node
 from quintant.api.events import Event
 from quintant.api.meta import Condition
 from quintant.console.boards.events import MOST_EVENTS
-from quintant.console.boards.overview import BEATS_PER_POINT, RING
+from quintant.console.boards.overview import BEATS_PER_POINT, RING, OperatorFigures
 from quintant.console.publisher import HEARTBEAT_SECONDS
 from quintant.core.clock import micro_timestamp
 from quintant.core.object import Custom, Model, ObjectMeta, replace
@@ -195,6 +195,18 @@ async def test_plots_are_of_the_last_minutes_and_never_longer(cluster: InProcess
         assert (len(plot["points"]), plot["title"]) == (RING, "Devices that answer")
         times = [at for at, _ in plot["points"]]
         assert times == sorted(times)
+
+
+async def test_a_plot_of_a_counter_shows_what_the_operator_says_of_itself(
+    cluster: InProcessCluster,
+) -> None:
+    async with running_console(cluster) as console:
+        rates = {"portalexpose_visits_total": 2.5}
+        console.console.overview.report("portal", OperatorFigures("portal-1", 1.0, 0.0, "", rates))
+        await cluster.advance(BEATS_PER_POINT * HEARTBEAT_SECONDS)
+        plot = (await console.rows("overview"))["plot/portal-visits"]
+        assert (plot["title"], plot["unit"]) == ("Visits", "per second")
+        assert [value for _, value in plot["points"]] == [2.5]
 
 
 async def test_nodes_show_what_their_pods_ask_for(cluster: InProcessCluster) -> None:

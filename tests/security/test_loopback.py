@@ -67,15 +67,15 @@ async def test_echo_changes_nothing_for_a_get(path: str) -> None:
 
 async def test_echo_answers_no_page_that_points_its_own_name_at_this_machine() -> None:
     async with echo() as port:
-        assert (await fetch(HOST, port, "/", name=f"{REBOUND}:{port}"))[0] == 421
-        assert (await fetch(HOST, port, "/exit", method="POST", name=REBOUND))[0] == 421
+        assert (await fetch(HOST, port, "/", name=f"{REBOUND}:{port}"))[0] == 403
+        assert (await fetch(HOST, port, "/exit", method="POST", name=REBOUND))[0] == 403
         assert (await fetch(HOST, port, "/", name=f"{HOST}:{port}"))[0] == 200
 
 
 async def test_echo_is_told_nothing_by_a_page_from_elsewhere() -> None:
     async with echo() as port:
         name = f"{HOST}:{port}\r\norigin: https://{REBOUND}"
-        assert (await fetch(HOST, port, "/exit", method="POST", name=name))[0] == 421
+        assert (await fetch(HOST, port, "/exit", method="POST", name=name))[0] == 403
         assert (await fetch(HOST, port, "/healthz"))[0] == 200
 
 
@@ -94,7 +94,7 @@ async def test_no_small_server_answers_a_foreign_host_over_loopback(name: str) -
     pages = route_by_path({"metrics": exact_path(secret)})
     async with serving(pages, HOST, 0) as (_, port):
         status, text = await fetch(HOST, port, "/metrics", name=name)
-        assert (status, "secret" in text) == (421, False)
+        assert (status, "secret" in text) == (403, False)
         assert (await fetch(HOST, port, "/metrics", name=f"{HOST}:{port}"))[0] == 200
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 from quintant.agents.embedded_node import pod_path
-from quintant.http.hosts import FORBIDDEN, MISDIRECTED, foreign, from_another_site, on_loopback
+from quintant.http.hosts import FORBIDDEN, foreign, from_another_site, on_loopback
 
 ADDRESS = "QUINTANT_POD_IP"
 """Set on the embedded node: the pod's own address. In a container every address is the pod's."""
@@ -216,7 +216,7 @@ def _refusal(request: EchoRequest, names: Sequence[str], over_loopback: bool) ->
     """Why a request is not answered. With a public name, others may link to what it shows."""
     why = foreign(request.all("host"), request.all("origin"), names) if over_loopback else ""
     if why:
-        return MISDIRECTED, why
+        return FORBIDDEN, why
     why = from_another_site(request.all("sec-fetch-site"), request.method, bool(names))
     return (FORBIDDEN, why) if why else None
 

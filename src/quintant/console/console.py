@@ -92,7 +92,8 @@ class Console:
         self.nodes = NodesBoard(self.publisher, self.sources)
         programs = {each.panel.name: each.program for each in systems}
         self.overview = OverviewBoard(self.publisher, self.sources, self.definitions, programs)
-        self.figures = FiguresReader(rest, self.overview, programs)
+        series = {each.name: [plot.series for plot in each.plots if plot.series] for each in panels}
+        self.figures = FiguresReader(rest, self.overview, programs, series)
         self.history = ObjectHistory(clock)
         self.definitions.on_kind(
             lambda resource: self.sources.subscribe(resource, self.history.record)

@@ -1,15 +1,17 @@
 """What operators say of themselves: who leads, and how often they reconcile and fail.
 
-Metrics are read from one pod of each operator through the API server's proxy, where that is served
-and allowed; otherwise it is said why there are none. Rates are differences of two readings.
+Metrics are read from the pod that leads, or from all that share the work, through the API server's
+proxy, where that is served and allowed; otherwise it is said why there are none. Rates are
+differences of two readings.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import NamedTuple, Protocol
 
 from quintant.api.coordination import Lease
 from quintant.client.rest import Rest
@@ -27,10 +29,22 @@ TIMEOUT_SECONDS = 5.0
 METRICS_PORT = 8080
 MOST_BYTES = 4 << 20
 WHY_LENGTH = 200
-_TOTAL = re.compile(
-    r"^controller_runtime_(reconcile|reconcile_errors)_total(?:\{[^}\n]*\})? ([0-9.e+]{1,30})\s*$",
+MOST_PODS = 5
+"""Of one operator that are asked."""
+MOST_READINGS = 1_000
+"""Pods whose last reading is kept."""
+RECONCILES = ("controller_runtime_reconcile_total", "controller_runtime_reconcile_errors_total")
+_SERIES = re.compile(
+    r"^([a-z_]{1,100}_total)(?:\{[^}\n]*\})? ([0-9.e+]{1,30})\s*$",
     re.MULTILINE,
 )
+
+
+class CounterReading(NamedTuple):
+    """What counters had come to, and when."""
+
+    at: float
+    totals: Mapping[str, float]
 
 
 class FiguresBoard(Protocol):
@@ -46,10 +60,18 @@ class FiguresBoard(Protocol):
 class FiguresReader:
     """Reads figures of operators, again and again."""
 
-    def __init__(self, rest: Rest, overview: FiguresBoard, programs: dict[str, str]) -> None:
-        self._rest, self._overview, self._programs = rest, overview, programs
-        self._before: dict[str, tuple[float, float, float]] = {}
-        """By the uid of a pod: when, reconciles, errors."""
+    def __init__(
+        self,
+        rest: Rest,
+        overview: FiguresBoard,
+        programs: Mapping[str, str],
+        series: Mapping[str, Sequence[str]],
+    ) -> None:
+        """`series` are the counters that an operator has for its plots, by system."""
+        self._rest, self._overview = rest, overview
+        self._programs, self._series = programs, series
+        self._before: dict[str, CounterReading] = {}
+        """By the uid of a pod."""
 
     async def run(self) -> None:
         """Read until cancelled."""
@@ -57,32 +79,43 @@ class FiguresReader:
             for system, program in self._programs.items():
                 pods = [each for each in self._overview.pods_of(system) if not each.deleting]
                 if pods:
-                    self._overview.report(system, await self._read(program, pods))
+                    self._overview.report(system, await self._read(system, program, pods))
             await asyncio.sleep(READ_SECONDS)
 
-    async def _read(self, program: str, pods: list[CountedPod]) -> OperatorFigures:
+    async def _read(self, system: str, program: str, pods: Sequence[CountedPod]) -> OperatorFigures:
         leader = await self._leader(program, pods[0].metadata.namespace)
-        chosen = next((each for each in pods if leader.startswith(each.metadata.name)), pods[0])
+        leading = [each for each in pods if leader.startswith(each.metadata.name)]
+        names = (*RECONCILES, *self._series.get(system, ()))
+        known = []
         try:
-            total, failed = parse_totals(await self._metrics(chosen))
+            # Where nobody leads, as with shards, each works on a part.
+            for pod in leading[:1] or pods[:MOST_PODS]:
+                reading = parse_totals(await self._metrics(pod), names)
+                known.append(self._rates(pod.metadata.uid, reading))
         except (QuintantError, ValueError) as error:
             why = one_line(f"no figures: {explain(error)}", WHY_LENGTH)
             return OperatorFigures(leader, why=why)
-        return self._rates(leader, chosen.metadata.uid, total, failed)
+        rates = {
+            name: round(sum(each.get(name, 0.0) for each in known), 3)
+            for name in names
+            if any(name in each for each in known)
+        }
+        reconciles, errors = (rates.pop(name, None) for name in RECONCILES)
+        return OperatorFigures(leader, reconciles, errors, "", rates)
 
-    def _rates(self, leader: str, uid: str, total: float, failed: float) -> OperatorFigures:
-        now = monotonic()
-        before = self._before.get(uid)
-        self._before = {**self._before, uid: (now, total, failed)}
-        if before is None or now <= before[0] or total < before[1]:
-            return OperatorFigures(leader, why="")
-        seconds = now - before[0]
-        return OperatorFigures(
-            leader,
-            round((total - before[1]) / seconds, 3),
-            round((failed - before[2]) / seconds, 3),
-            "",
-        )
+    def _rates(self, uid: str, totals: Mapping[str, float]) -> dict[str, float]:
+        """What came to each counter of a pod in a second since it was read before."""
+        now, before = monotonic(), self._before.get(uid)
+        self._before[uid] = CounterReading(now, totals)
+        if len(self._before) > MOST_READINGS:
+            del self._before[next(iter(self._before))]
+        if before is None or now <= before.at:
+            return {}
+        return {
+            name: (total - before.totals[name]) / (now - before.at)
+            for name, total in totals.items()
+            if total >= before.totals.get(name, inf)
+        }
 
     async def _leader(self, program: str, namespace: str) -> str:
         """Who holds an operator's lease; empty if nobody does, or it may not be read."""
@@ -102,17 +135,18 @@ class FiguresReader:
         return body.decode("utf-8", "replace")
 
 
-def parse_totals(text: str) -> tuple[float, float]:
-    """Reconciles and errors so far, of all controllers; ValueError if there are no such series."""
-    totals = {"reconcile": 0.0, "reconcile_errors": 0.0}
-    lines: Iterable[tuple[str, str]] = _TOTAL.findall(text)
-    known = False
-    for series, number in lines:
-        totals[series] += float(number)
-        known = True
-    if not known:
+def parse_totals(text: str, names: Sequence[str]) -> dict[str, float]:
+    """What these counters have come to, all their series together; those that are there.
+
+    ValueError if it does not say how often anything was reconciled.
+    """
+    totals: dict[str, float] = {}
+    for name, number in _SERIES.findall(text):
+        if name in names:
+            totals[name] = totals.get(name, 0.0) + float(number)
+    if RECONCILES[0] not in totals:
         raise ValueError("its metrics have no reconciles")
-    return totals["reconcile"], totals["reconcile_errors"]
+    return {RECONCILES[1]: 0.0, **totals}
 
 
 def explain(error: Exception) -> str:

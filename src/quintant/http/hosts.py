@@ -23,8 +23,6 @@ import socket
 from collections.abc import Sequence
 
 CLUSTER_DOMAIN = "cluster.local"
-MISDIRECTED = 421
-"""The status of a refusal: the request was meant for another server."""
 FORBIDDEN = 403
 READING = ("GET", "HEAD")
 """Methods by which a server that only shows may be asked from anywhere."""

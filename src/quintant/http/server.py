@@ -23,7 +23,7 @@ from quintant.http.body import LAST_CHUNK, encode_chunk
 from quintant.http.connection import Connection, Disconnected
 from quintant.http.connections import Connections
 from quintant.http.head import ProtocolError, RequestHead
-from quintant.http.hosts import FORBIDDEN, MISDIRECTED, foreign, from_another_site
+from quintant.http.hosts import FORBIDDEN, foreign, from_another_site
 from quintant.http.request import Request, RequestLimits, linger, next_request
 from quintant.http.response import Response, StreamingResponse, UpgradeResponse, error_response
 
@@ -186,7 +186,7 @@ class Server:
 
 def _check_host(head: RequestHead) -> None:
     if why := _foreign(tuple(head.all(b"host")), tuple(head.all(b"origin"))):
-        raise ProtocolError(MISDIRECTED, why)
+        raise ProtocolError(FORBIDDEN, why)
 
 
 def _check_site(sites: Sequence[bytes], method: str, shows_only: bool) -> None:

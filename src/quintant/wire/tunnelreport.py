@@ -51,4 +51,6 @@ class Report(msgspec.Struct, frozen=True, rename="camel"):
     admin_port: int = 0
     service: ServiceReport = ServiceReport()
     relays: tuple[RelayReport, ...] = ()
+    visits: int = 0
+    """Visitors that came since the program began."""
     observed_at: str = ""

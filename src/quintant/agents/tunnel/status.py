@@ -33,6 +33,7 @@ class TunnelStatus:
         self.admin_port = 0
         self.draining = False
         self._settled = False
+        self._visits = self._told_visits = 0
         self.service = ServiceReport()
 
     @property
@@ -78,6 +79,15 @@ class TunnelStatus:
             self.service = found
             self._change()
 
+    def visit(self) -> None:
+        """A visitor came; `tell_visits` tells of it."""
+        self._visits += 1
+
+    def tell_visits(self) -> None:
+        """Tell of the visitors who came since, if any did."""
+        if self._visits != self._told_visits:
+            self._change()
+
     def drain(self) -> None:
         """The tunnel is leaving."""
         self.draining = True
@@ -88,7 +98,7 @@ class TunnelStatus:
         return Report(
             v=1, seq=self._seq, pod=self._pod, draining=self.draining,
             admin_port=self.admin_port, service=self.service, relays=self.relays,
-            observed_at=self._observed,
+            visits=self._visits, observed_at=self._observed,
         )  # fmt: skip
 
     async def after(self, seq: int) -> Report:
@@ -99,6 +109,7 @@ class TunnelStatus:
 
     def _change(self) -> None:
         self._seq += 1
+        self._told_visits = self._visits
         self._observed = timestamp(self._now())
         self._changed.set()
         self._changed = asyncio.Event()

@@ -29,6 +29,9 @@ SETTLE_SECONDS = 20.0
 """A tunnel that starts is ready without a relay that is away after two attempts of
 `dial.CONNECT_SECONDS`: until then the one that it replaces serves the visitors of every relay."""
 
+VISITS_SECONDS = 5.0
+"""Between two reports of how many visitors came."""
+
 
 async def serve(options: TunnelOptions, stopped: asyncio.Event) -> None:
     """Be a tunnel until told to stop, then drain."""
@@ -46,16 +49,23 @@ async def serve(options: TunnelOptions, stopped: asyncio.Event) -> None:
         async with serving(status, lambda: metrics.render(status, visits.active), options.admin):
             say("started", app=options.app, admin=status.admin_port)
             works = [group.create_task(each.run(resolver, random, metrics)) for each in connections]
+            counting = group.create_task(_tell_visits(status))
             settling = asyncio.get_running_loop().call_later(SETTLE_SECONDS, status.settle)
             await stopped.wait()
             settling.cancel()
             say("draining", streams=visits.active)
             status.drain()
             await asyncio.gather(*(each.drain(options.drain) for each in connections))
-            for work in works:
+            for work in (counting, *works):
                 work.cancel()
             visits.close()
     say("ended")
+
+
+async def _tell_visits(status: TunnelStatus) -> None:
+    while True:
+        await asyncio.sleep(VISITS_SECONDS)
+        status.tell_visits()
 
 
 class Visits:
@@ -76,6 +86,7 @@ class Visits:
         """A visitor came: connect to the Service for it."""
         pipe = ServiceStream(stream, self._done)
         self.active += 1
+        self._status.visit()
         task = self._group.create_task(self._dial(pipe))
         self._dials[pipe] = task
 

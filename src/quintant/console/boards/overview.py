@@ -16,7 +16,7 @@ from quintant.console.sources import AnyChange, Sources
 from quintant.console.topics import PUBLIC, AccessScope, Topic, TopicRow
 from quintant.core.clock import timestamp
 from quintant.core.resource import Resource
-from quintant.runtime.observe.system_panel import STATES
+from quintant.runtime.observe.system_panel import STATES, PanelPlot
 from quintant.version import QUINTANT
 
 RING = 90
@@ -33,6 +33,8 @@ class OperatorFigures(Struct, frozen=True):
     reconcile_rate: float | None = None
     error_rate: float | None = None
     why: str = NO_FIGURES
+    rates: Mapping[str, float] = {}
+    """Of the counters that its plots show."""
 
 
 class OverviewBoard:
@@ -119,12 +121,19 @@ class OverviewBoard:
         now = int(self._publisher.clock.now().timestamp())
         for board in self._definitions.boards.values():
             for plot in board.plots:
-                value = board.figure(plot)
+                value = self._figure(board, plot)
                 if value is not None:
                     ring = self._rings.setdefault(plot.name, deque(maxlen=RING))
                     ring.append((now, value))
         self._sample_rates(now)
         self._publisher.mark(self)
+
+    def _figure(self, board: SystemBoard, plot: PanelPlot) -> float | None:
+        """The present value of a plot; None if it is not known."""
+        if not plot.series:
+            return board.figure(plot)
+        found = self.figures.get(board.name)
+        return None if found is None else found.rates.get(plot.series)
 
     def _sample_rates(self, now: int) -> None:
         rates = [each.reconcile_rate for each in self.figures.values()]

@@ -54,7 +54,7 @@ def declare(
     seed: Seed = fresh_seed,
 ) -> None:
     """Declare the controller of PortalExposes; `seed` is what keys are made from."""
-    reports = Follower(reports_by(remote), same=same)
+    reports = Follower(reports_by(remote, metrics.visits.inc), same=same)
     (
         manager.controls(PortalExpose, name=MANAGER, when=observe.CHANGED)
         .index(SERVICE_INDEX, observe.service_key)

@@ -45,6 +45,7 @@ class PortalMetrics:
             name + "status_lag_seconds", "From a tunnel's report to the status that tells of it.",
             buckets=_LAG_BUCKETS,
         )  # fmt: skip
+        self.visits = Counter(name + "visits_total", "Visitors, as tunnels tell of them.")
         self.gauges = CacheGauges(
             CacheGauge(name + "status_phase", "PortalExposes by phase.", "phase", _by_phase),
             CacheGauge(
@@ -61,7 +62,7 @@ class PortalMetrics:
 
     def collectors(self) -> tuple[Collector, ...]:
         """All of them, to be served."""
-        return self.duration, self.total, self.lag, self.gauges
+        return self.duration, self.total, self.lag, self.visits, self.gauges
 
     @contextmanager
     def measured(self) -> Iterator[None]:

@@ -77,5 +77,8 @@ PANEL = SystemPanel(
         ),
         PanelKind(TunnelClass, columns("Size", "#Replicas"), class_row),
     ),
-    (PanelPlot("portal-relays", "Connected relays"),),
+    (
+        PanelPlot("portal-relays", "Connected relays"),
+        PanelPlot("portal-visits", "Visits", "per second", series="portalexpose_visits_total"),
+    ),
 )

@@ -6,7 +6,7 @@ conversation that a Follower keeps: the reports that are the pod's own, each new
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from http import HTTPStatus
 from typing import NamedTuple, Protocol
@@ -28,6 +28,8 @@ from quintant.wire.tunnelreport import VERSION, RelayReport, Report
 
 # A pod on this network answers at once, or not at all.
 CONNECT_SECONDS = 5.0
+MOST_VISITS = 1_000_000
+"""Between two reports, which are seconds apart: a tunnel that tells of more is not believed."""
 MOST_REPORT = 256 * 1024
 """Bytes of a report: sixteen relays, with the longest names and errors, take 50,000."""
 
@@ -66,8 +68,13 @@ async def http_lines(address: str) -> AsyncGenerator[bytes, None]:
         await transport.close()
 
 
-def reports_by(lines: TunnelLines) -> Conversation[TunnelPod, Report]:
-    """The conversation with a tunnel pod that is listened to in this way."""
+def reports_by(
+    lines: TunnelLines, visited: Callable[[int], object]
+) -> Conversation[TunnelPod, Report]:
+    """The conversation with a tunnel pod that is listened to in this way.
+
+    `visited` hears how many visitors came between two reports.
+    """
 
     async def reports(pod: TunnelPod, /) -> AsyncGenerator[Report, None]:
         # A program that was restarted counts from one again, so each answer begins again.
@@ -76,6 +83,8 @@ def reports_by(lines: TunnelLines) -> Conversation[TunnelPod, Report]:
             async for line in answer:
                 before, known = known, newer(known, parse(line), pod.uid)
                 if known is not None and known is not before:
+                    if before is not None:
+                        visited(min(max(known.visits - before.visits, 0), MOST_VISITS))
                     yield known
 
     return reports

@@ -58,6 +58,8 @@ class PanelPlot(Struct, frozen=True):
     unit: str = ""
     merge: Literal["sum", "max"] = "sum"
     """What becomes of the figures of several objects."""
+    series: str = ""
+    """A counter among the operator's metrics whose rate it shows, instead of figures of rows."""
 
 
 LinkState = Literal["", "pending", "attached", "adopted"]

@@ -43,6 +43,18 @@ async def test_the_operator_understands_what_is_told() -> None:
     )
 
 
+async def test_visitors_are_told_of_together_and_only_if_there_were_any() -> None:
+    status = TunnelStatus("uid", Clock())
+    for _ in range(3):
+        status.visit()
+    before = status.report().seq
+    status.visit()
+    status.tell_visits()
+    status.tell_visits()
+    assert (await status.after(before)).visits == 4
+    assert status.report().seq == before + 1
+
+
 async def test_since_moves_only_with_the_state() -> None:
     clock = Clock()
     status = TunnelStatus("uid", clock)

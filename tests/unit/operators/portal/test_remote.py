@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 
 import msgspec
@@ -18,6 +18,7 @@ from quintant.http.response import Response, StreamingResponse
 from quintant.http.server import serving
 from quintant.operators.portal.remote import (
     MOST_REPORT,
+    MOST_VISITS,
     TunnelPod,
     http_lines,
     newer,
@@ -34,9 +35,11 @@ from unit.runtime.controller.running_source import running, woken
 SHOP = Request("shop", "default")
 
 
-def line(seq: int, state: str = "Connected", pod: str = "u") -> bytes:
+def line(seq: int, state: str = "Connected", pod: str = "u", visits: int = 0) -> bytes:
     relay = {"name": "a", "url": "wss://a.b", "state": state}
-    return msgspec.json.encode({"v": 1, "seq": seq, "pod": pod, "relays": [relay]})
+    return msgspec.json.encode(
+        {"v": 1, "seq": seq, "pod": pod, "relays": [relay], "visits": visits}
+    )
 
 
 class Voice:
@@ -71,8 +74,10 @@ def heard(reports: Reports, pod: TunnelPod = POD) -> str | None:
 
 
 @asynccontextmanager
-async def listening(voice: Voice) -> AsyncIterator[tuple[Reports, Workqueue[Request]]]:
-    reports = Follower(reports_by(voice), same=same)
+async def listening(
+    voice: Voice, visited: Callable[[int], object] = int
+) -> AsyncIterator[tuple[Reports, Workqueue[Request]]]:
+    reports = Follower(reports_by(voice, visited), same=same)
     async with running(reports) as queue:
         yield reports, queue
 
@@ -94,6 +99,18 @@ async def test_news_wakes_its_portal_expose_and_repetition_does_not() -> None:
         voice.words.put_nowait(line(3, "Backoff"))
         assert await taken(queue) == 1
         assert heard(reports) == "Backoff"
+
+
+async def test_visitors_are_counted_from_what_is_told_and_wake_nobody() -> None:
+    voice, counted = Voice(), list[int]()
+    async with listening(voice, counted.append) as (reports, queue):
+        heard(reports)
+        voice.words.put_nowait(line(1, visits=40))
+        assert await taken(queue) == 1
+        for at, visits in enumerate((47, 47, 3, -5, 10**15), 2):
+            voice.words.put_nowait(line(at, visits=visits))
+        assert await taken(queue) == 0
+    assert counted == [7, 0, 0, 0, MOST_VISITS]
 
 
 async def test_nonsense_and_words_of_other_pods_are_not_believed() -> None:
