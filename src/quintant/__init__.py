@@ -6,14 +6,13 @@ The public names, loaded when first used, so that a small program pays only for 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from quintant.lazy import lazy
 
 if sys.version_info < (3, 11, 3):
-    from quintant.early_python311 import mend_time_limits
-
-    mend_time_limits()
+    import_module("quintant.early_python311").mend_time_limits()
 
 if TYPE_CHECKING:
     from quintant.api.events import PlannedEvent
