@@ -7,21 +7,28 @@ import difflib
 from collections.abc import AsyncGenerator
 
 import msgspec
+from msgspec.structs import replace
 
-from explore import cosmos, portal
+from explore import cosmos, portal, shifu
 from quintant import Manager
 from quintant.api.apps import Deployment
+from quintant.api.metrics import NodeMetrics
 from quintant.api.pod import Pod
 from quintant.cluster.volumes.crds import first_objects
 from quintant.core import codec
+from quintant.core.object import ObjectMeta
 from quintant.core.yaml.dump import to_yaml
 from quintant.operators.cosmos import controllers as cosmos_controllers
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.options import Options as CosmosOptions
 from quintant.operators.portal import controllers as portal_controllers
 from quintant.operators.portal.options import Options as PortalOptions
+from quintant.operators.shifu import controllers as shifu_controllers
+from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec
+from quintant.operators.shifu.options import Options as ShifuOptions
 from quintant.preview.object_diffs import ObjectAction, ObjectDiff
 from quintant.preview.run import PreviewLimits, preview
+from quintant.runtime.cache.client import Client
 from quintant.testing import InProcessCluster
 from testbeds.cosmos import full_node
 from testbeds.portal import exposing
@@ -76,6 +83,41 @@ async def test_another_image_of_tunnels_is_all_that_portal_would_change(
     lines = changed_lines(found.changes[0])
     assert [line for line in lines if "spec-hash" not in line] == [
         f"image: {PortalOptions().tunnel_image}", f"image: {NEW}"
+    ]  # fmt: skip
+    assert found.findings == []
+
+
+def shifu_manager(options: ShifuOptions) -> Manager:
+    manager = Manager("shifu")
+    shifu_controllers(manager, options, no_figures)
+    return manager
+
+
+async def no_figures(_: Client) -> list[NodeMetrics]:
+    return []
+
+
+async def test_another_image_of_agents_is_all_that_shifu_would_change(
+    cluster: InProcessCluster,
+) -> None:
+    life = shifu.DeviceLife()
+    await life.prepare(cluster)
+    engine = await cluster.run(shifu_manager(shifu.OPTIONS))
+    meta = ObjectMeta(name="camera", namespace="devices")
+    spec = EdgeDeviceSpec(protocol="HTTP", address="a:1")
+    await cluster.create(EdgeDevice(metadata=meta, spec=spec))
+    await cluster.advance(60)
+    await cluster.stop(engine)
+    same = await preview(shifu_manager(shifu.OPTIONS), cluster.environment(), SOON)
+    assert same.changes == []
+    new = replace(shifu.OPTIONS, agent_image=NEW)
+    found = await preview(shifu_manager(new), cluster.environment(), SOON)
+    assert [(each.action, each.id.plural) for each in found.changes] == [
+        (ObjectAction.UPDATE, "deployments")
+    ]
+    lines = changed_lines(found.changes[0])
+    assert [line for line in lines if line.startswith("image:")] == [
+        f"image: {ShifuOptions().agent_image}", f"image: {NEW}"
     ]  # fmt: skip
     assert found.findings == []
 

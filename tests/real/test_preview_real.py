@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,10 +15,13 @@ from quintant.api.core import ConfigMap
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.preview.object_diffs import ObjectAction
-from quintant.preview.run import preview
+from quintant.preview.run import PreviewLimits, preview
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.install_crds import install_crds
+from quintant.testing import named
 from scenarios.greeter import Greeter, greeter, greeter_manager
+from unit.preview.test_dry_run import does_everything
+from unit.preview.test_run import manager_of
 
 POLICY = """
 apiVersion: audit.k8s.io/v1
@@ -46,6 +50,13 @@ def verbs_after(log: Path, moment: int) -> set[str]:
     return {event["verb"] for event in events if event["user"]["username"] == "admin"}
 
 
+def writes_after(log: Path, moment: int) -> list[dict[str, Any]]:
+    """Requests by clients of ours that are no reading, behind so many bytes of the log."""
+    events = [msgspec.json.decode(line) for line in log.read_bytes()[moment:].splitlines()]
+    ours = [event for event in events if event["user"]["username"] == "admin"]
+    return [event for event in ours if event["verb"] not in ("get", "list", "watch")]
+
+
 async def test_a_preview_reads_and_writes_nothing(audited: tuple[RealCluster, Path]) -> None:
     cluster, log = audited
     transport = HttpTransport(Config.load(cluster.kubeconfig))
@@ -61,5 +72,33 @@ async def test_a_preview_reads_and_writes_nothing(audited: tuple[RealCluster, Pa
         assert await client.find(ConfigMap, "a", "default") is None
         assert "list" in verbs_after(log, moment)
         assert verbs_after(log, moment) <= {"get", "list"}
+    finally:
+        await transport.close()
+
+
+async def test_with_a_dry_run_every_write_is_marked_as_one(
+    audited: tuple[RealCluster, Path],
+) -> None:
+    cluster, log = audited
+    transport = HttpTransport(Config.load(cluster.kubeconfig))
+    try:
+        client = Client(Rest(transport), manager="tests")
+        await install_crds(transport, [Greeter])
+        await client.create(greeter("a"))
+        await client.create(ConfigMap(metadata=named("kept"), data={"a": "b"}))
+        moment = log.stat().st_size
+        limits = PreviewLimits(server_dry_run=True)
+        found = await preview(manager_of(does_everything), Environment(transport), limits)
+        assert found.writes
+        assert await client.find(ConfigMap, "more", "default") is None
+        assert (await client.get(ConfigMap, "kept", "default")).data == {"a": "b"}
+        writes = writes_after(log, moment)
+        assert {each["verb"] for each in writes} >= {
+            "create",
+            "update",
+            "patch",
+            "deletecollection",
+        }
+        assert [each for each in writes if "dryRun=All" not in each["requestURI"]] == []
     finally:
         await transport.close()

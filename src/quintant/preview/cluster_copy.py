@@ -46,6 +46,8 @@ class ClusterCopy:
         self.live, self.server = live, server
         self.before: dict[ObjectId, JsonObject] = {}
         """Every object that was copied, as it was."""
+        self.live_versions: dict[ObjectId, str] = {}
+        """The resourceVersion that each of them had: the copy counts versions of its own."""
         self.findings: list[str] = []
         """What could not be copied, and so not be judged."""
         self._kinds: dict[tuple[str, str], Kind] = {}
@@ -138,6 +140,7 @@ class ClusterCopy:
         try:
             entry = self.server.store.put(table, key, stored_json.pack(kind, obj))
             self.before[id] = stored_json.unpack(kind, entry)
+            self.live_versions[id] = str(obj["metadata"].get("resourceVersion") or "")
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             self.findings.append(f"{id.plural} {id.namespace}/{id.name}: {type(error).__name__}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -15,7 +15,7 @@ from quintant.preview.object_diffs import ObjectAction, ObjectDiff
 from quintant.preview.run import Preview
 
 CONTEXT_LINES = 3
-_WORDS = {
+WORDS: Final = {
     ObjectAction.DELETE: "would be deleted",
     ObjectAction.REPLACE: "would be deleted and made again",
     ObjectAction.CREATE: "would be created",
@@ -26,16 +26,16 @@ _WORDS = {
 def as_text(preview: Preview) -> Iterator[str]:
     """Lines: what becomes of each object, deletions first, then events, findings and counts."""
     for change in preview.changes:
-        yield f"{title(change)} {_WORDS[change.action]}"
+        yield f"{title(change)} {WORDS[change.action]}"
         if change.action is not ObjectAction.DELETE:
-            yield from _difference(change)
+            yield from difference(change)
     for event in preview.events:
         yield f"event {event.type} {event.reason} about {event.regarding}: {event.note}"
     for write in preview.refused:
         yield f"refused: {write.verb} {write.target}: {write.message or write.status}"
     for finding in preview.findings:
         yield f"not judged: {finding}"
-    yield _summary(preview)
+    yield summary(preview)
 
 
 def as_json(preview: Preview) -> bytes:
@@ -65,7 +65,8 @@ def title(change: ObjectDiff) -> str:
     return f"{obj.get('kind', change.id.plural)} {prefix}{change.id.name}"
 
 
-def _difference(change: ObjectDiff) -> Iterator[str]:
+def difference(change: ObjectDiff) -> Iterator[str]:
+    """The lines of an object that are otherwise, each with two blanks before it."""
     before, after = _lines(change.before), _lines(change.after)
     lines = difflib.unified_diff(before, after, "live", "preview", "", "", CONTEXT_LINES, "")
     yield from (f"  {line}" for line in lines)
@@ -75,7 +76,8 @@ def _lines(obj: JsonObject | None) -> list[str]:
     return to_yaml([obj]).splitlines() if obj is not None else []
 
 
-def _summary(preview: Preview) -> str:
+def summary(preview: Preview) -> str:
+    """How much there is of everything, in one line."""
     counts = Counter(each.action for each in preview.changes)
     parts = [f"{counts[change]} {change.value}" for change in ObjectAction if counts[change]]
     findings = len(preview.findings) + len(preview.refused)

@@ -17,6 +17,7 @@ from quintant.core.errors import ConfigError, QuintantError, leaf_errors
 from quintant.core.object import Object
 from quintant.core.resource import is_external_kind, resource_of
 from quintant.preview.cluster_copy import ClusterCopy, stored_objects
+from quintant.preview.dry_run import DryRun
 from quintant.preview.live_reader import JsonObject, LiveReader, LiveRefusal
 from quintant.preview.object_diffs import (
     ObjectDiff,
@@ -49,6 +50,8 @@ class PreviewLimits(Struct, frozen=True):
     """After so many seconds in which nothing was queued or under way."""
     writes: int = 10_000
     """A manager that writes without end is stopped here."""
+    server_dry_run: bool = False
+    """Whether the cluster is asked about every write, as a dry run, before the copy is."""
 
 
 class PreviewedEvent(Struct, frozen=True, order=True):
@@ -104,13 +107,16 @@ async def preview(
 ) -> Preview:
     """Run a manager beside the cluster of an environment, until it rests; nothing is written there.
 
+    With `server_dry_run` its writes are sent, too, every one as a dry run.
+
     ConfigError if it cannot begin; whatever else a manager ends with is a finding. `progress` hears
     now and then how many writes there were.
     """
     server = ApiServer(clock=environment.clock, random=environment.random)
     copy = ClusterCopy(LiveReader(environment.transport), server)
     await _define(copy, environment.transport, manager)
-    transport = PreviewTransport(copy, limits.writes)
+    dry_run = DryRun(copy) if limits.server_dry_run else None
+    transport = PreviewTransport(copy, limits.writes, dry_run)
     manager.configure(leader_elect=False, shards=None, sync_timeout=limits.seconds)
     engine = manager.bind(replace(environment, transport=transport, listen=False, tracer=None))
     findings = [each async for each in _worked(engine, transport, limits, progress)]
@@ -119,7 +125,7 @@ async def preview(
         object_diffs(copy.before, after),
         sorted(set(_events(server))),
         [each for each in transport.writes if each.status >= 300 and each.status != 409],
-        [*copy.findings, *findings, *_failures(engine)],
+        [*copy.findings, *(dry_run.findings if dry_run else ()), *findings, *_failures(engine)],
         len(transport.writes),
     )
 

@@ -12,6 +12,7 @@ from quintant.client.request_info import ResourcePath, resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.preview.cluster_copy import UNCOPIED, ClusterCopy
+from quintant.preview.dry_run import DryRun
 from quintant.preview.live_reader import LiveRefusal
 
 READING = ("get", "list", "watch")
@@ -43,9 +44,9 @@ class _Body(Struct):
 class PreviewTransport:
     """A Transport whose reads come from a cluster, and whose writes stay here."""
 
-    def __init__(self, copy: ClusterCopy, most_writes: int) -> None:
+    def __init__(self, copy: ClusterCopy, most_writes: int, dry_run: DryRun | None = None) -> None:
         self.writes: list[PreviewedWrite] = []
-        self._copy, self._most = copy, most_writes
+        self._copy, self._most, self._dry_run = copy, most_writes, dry_run
 
     @property
     def exhausted(self) -> bool:
@@ -65,9 +66,14 @@ class PreviewTransport:
             await self._provide(call, verb, path, kind)
         except LiveRefusal as refused:
             return refused.reply
-        reply = await self._copy.server.request(call)
-        if verb not in READING and (path.group, path.plural) not in UNCOPIED:
-            self.writes.append(_written(call, verb, path, reply))
+        if verb in READING or (path.group, path.plural) in UNCOPIED:
+            return await self._copy.server.request(call)
+        reply = await self._refusal(call, verb, path, kind)
+        if reply is None:
+            reply = await self._copy.server.request(call)
+            if self._dry_run is not None and reply.status < 300:
+                self._dry_run.happened(verb, path, path.name or _name_in(call))
+        self.writes.append(_written(call, verb, path, reply))
         return reply
 
     @asynccontextmanager
@@ -84,6 +90,14 @@ class PreviewTransport:
 
     async def close(self) -> None:
         """Nothing to release: the live cluster's transport is its owner's."""
+
+    async def _refusal(
+        self, call: ApiRequest, verb: str, path: ResourcePath, kind: Kind | None
+    ) -> ApiResponse | None:
+        """What the live cluster would refuse a write with, if it is asked and would."""
+        if self._dry_run is None or kind is None or kind.create_only:
+            return None
+        return await self._dry_run.refusal(call, verb, path, path.name or _name_in(call))
 
     async def _provide(
         self, call: ApiRequest, verb: str, path: ResourcePath, kind: Kind | None

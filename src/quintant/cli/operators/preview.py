@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from quintant.cli.duration import Duration
 from quintant.cli.slow_progress import SlowProgress
+from quintant.cli.whole_file import check_writable, write_whole
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.retry import with_retries
+from quintant.client.transport import InProcessTransport
+from quintant.core.clock import SystemClock
 from quintant.core.errors import ConfigError
 from quintant.extras import CLUSTER, require_extra
 from quintant.operators import OPERATORS, manager_of
@@ -27,6 +31,7 @@ if TYPE_CHECKING:  # the embedded server is loaded when there is something to pr
 FAILED = 1
 FAIL_ON = ("delete", "replace", "create", "update", "finding")
 STATUS = "status="
+_INPUT, _OUTPUT = click.Path(path_type=Path), click.Path(path_type=Path, dir_okay=False)
 OUTSIDE = {
     "infra": "it makes and deletes machines at its clouds",
     "klight": "it has peers join networks",
@@ -49,11 +54,19 @@ OUTSIDE = {
 @click.option(
     "--for",
     "seconds",
-    type=click.FloatRange(min=1),
-    default=60.0,
+    type=Duration(least=1.0),
+    default="60s",
     show_default=True,
-    help="Seconds after which it is over, if the operator does not rest before.",
+    help="When it is over, if the operator does not rest before: 5m, or seconds.",
 )
+@click.option(
+    "--server-dry-run", is_flag=True, help="Ask the cluster about every write, with dryRun=All."
+)
+@click.option("--recording", type=_INPUT, help="Of `quintant record`, instead of a live cluster.")
+@click.option(
+    "--until", type=click.IntRange(min=1), metavar="REVISION", help="Of the recording, not its end."
+)
+@click.option("--junit", metavar="FILE", type=_OUTPUT, help="Write JUnit XML, too.")
 @click.option("--namespace", "-n", "namespaces", multiple=True, help="Watch only this; repeatable.")
 @click.option(
     "--output",
@@ -70,6 +83,10 @@ def command(
     baseline: str | None,
     words: str,
     seconds: float,
+    server_dry_run: bool,
+    recording: Path | None,
+    until: int | None,
+    junit: Path | None,
     namespaces: tuple[str, ...],
     output: str,
     kubeconfig: Path | None,
@@ -82,32 +99,74 @@ def command(
     """
     require_extra(CLUSTER, "quintant preview")
     wanted = _fail_on(words)
+    _check(recording, until, kubeconfig, context, server_dry_run=server_dry_run)
+    if junit is not None:
+        check_writable(junit)
     managers = {each: _load(each, namespaces) for each in (target, baseline) if each}
     logs.configure(level="error")
-    config = Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
+    from quintant.preview.junit import as_junit
     from quintant.preview.report import as_json, as_text
     from quintant.preview.run import PreviewLimits
 
-    found = asyncio.run(_previewed(managers, config, PreviewLimits(seconds)))
+    def source() -> Environment:
+        return _recorded(recording, until) if recording else _live(kubeconfig, context)
+
+    limits = PreviewLimits(seconds, server_dry_run=server_dry_run)
+    found = asyncio.run(_previewed(managers, source, limits))
     click.echo(as_json(found) if output == "json" else "\n".join(as_text(found)))
+    if junit is not None:
+        write_whole(junit, as_junit(found, target, wanted, SystemClock().now()))
     if met := sorted(wanted & found.words):
         click.echo(f"it has {', '.join(met)}", err=True)
         raise click.exceptions.Exit(FAILED)
 
 
+def _check(
+    recording: Path | None,
+    until: int | None,
+    kubeconfig: Path | None,
+    context: str | None,
+    *,
+    server_dry_run: bool,
+) -> None:
+    """UsageError where options exclude each other."""
+    if until is not None and recording is None:
+        raise click.UsageError("--until is about a --recording")
+    if recording is not None and (kubeconfig or context or server_dry_run):
+        raise click.UsageError(
+            "--recording takes the place of a cluster: leave out --kubeconfig, --context and "
+            "--server-dry-run"
+        )
+
+
+def _live(kubeconfig: Path | None, context: str | None) -> Environment:
+    """The cluster of a kubeconfig."""
+    config = Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
+    return Environment(with_retries(HttpTransport(config)), namespace=config.namespace)
+
+
+def _recorded(path: Path, until: int | None) -> Environment:
+    """A recorded cluster, as it was at a revision."""
+    from quintant.cluster.apiserver.server.server import ApiServer
+    from quintant.cluster.apiserver.storage.revision_log import RevisionStore
+    from quintant.cluster.instance.replay import load_recording
+
+    store = RevisionStore.of(load_recording(path, until).objects)
+    return Environment(InProcessTransport(ApiServer(store=store)))
+
+
 async def _previewed(
-    managers: Mapping[str, Manager], config: Config, limits: PreviewLimits
+    managers: Mapping[str, Manager], source: Callable[[], Environment], limits: PreviewLimits
 ) -> Preview:
     """The preview of the first manager, beside that of the second if there is one."""
-    transport = HttpTransport(config)
-    environment = Environment(with_retries(transport), namespace=config.namespace)
+    environment = source()
     try:
         found = [
             await _preview(target, manager, environment, limits)
             for target, manager in managers.items()
         ]
     finally:
-        await transport.close()
+        await environment.transport.close()
     return found[0] if len(found) == 1 else found[0].beside(found[1])
 
 

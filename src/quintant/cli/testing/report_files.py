@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -10,6 +9,7 @@ from typing import TypeVar
 import click
 from msgspec import Struct
 
+from quintant.cli.whole_file import check_writable, write_whole
 from quintant.core.clock import SystemClock
 from quintant.core.errors import ConfigError
 from quintant.testing.explore.report.findings import Findings
@@ -37,12 +37,7 @@ class ReportFiles(Struct, frozen=True):
                     because="a replay is one run, and is told on the terminal",
                     hint="leave --replay out, or the report",
                 )
-            if not os.access(path if path.exists() else path.parent, os.W_OK):
-                raise ConfigError(
-                    f"cannot write {path}",
-                    because=f"{path.parent} is no folder that can be written to",
-                    hint=f"mkdir -p {path.parent}",
-                )
+            check_writable(path)
 
     def write(self, explored: Sequence[Findings]) -> None:
         """Write them all."""
@@ -52,15 +47,8 @@ class ReportFiles(Struct, frozen=True):
         self._put(self.html, lambda: html_report(explored, now))
 
     def _put(self, path: Path | None, made: Callable[[], bytes]) -> None:
-        if path is None:
-            return
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            draft.write_bytes(made())
-            draft.replace(path)
-        except OSError as error:
-            draft.unlink(missing_ok=True)
-            raise ConfigError(f"cannot write {path}", because=error.strerror or "") from None
+        if path is not None:
+            write_whole(path, made())
 
 
 def report_options(command: F) -> F:

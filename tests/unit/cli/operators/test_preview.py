@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import msgspec
 import pytest
@@ -14,7 +15,9 @@ from quintant.cli import main
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
+from quintant.cluster.instance.recorder import record
 from quintant.core.address import BindAddress
+from quintant.core.clock import SystemClock
 from quintant.runtime.manager.install_crds import install_crds
 from scenarios.greeter import Greeter
 from unit.cluster.api import Requests
@@ -38,6 +41,11 @@ def louder(tmp_path: Path) -> Path:
     return path
 
 
+def greeter_of(name: str) -> dict[str, object]:
+    obj = {"metadata": {"name": name}, "spec": {"message": "hi"}}
+    return {"apiVersion": "demo.dev/v1", "kind": "Greeter", **obj}
+
+
 async def with_greeters(tmp_path: Path, work: Callable[[Path], Result]) -> Result:
     """Run a command beside a cluster that has two greeters."""
     async with run_cluster(ClusterConfig(BindAddress("127.0.0.1", 0))) as cluster:
@@ -46,9 +54,7 @@ async def with_greeters(tmp_path: Path, work: Callable[[Path], Result]) -> Resul
         transport = HttpTransport(Config.load(kubeconfig))
         await install_crds(transport, [Greeter])
         for name in ("a", "b"):
-            obj = {"metadata": {"name": name}, "spec": {"message": "hi"}}
-            api = {"apiVersion": "demo.dev/v1", "kind": "Greeter"}
-            await Requests(transport).create(GREETERS, {**api, **obj})
+            await Requests(transport).create(GREETERS, greeter_of(name))
         await transport.close()
         return await asyncio.to_thread(work, kubeconfig)
 
@@ -78,6 +84,79 @@ async def test_beside_a_baseline_programs_read_what_differs(tmp_path: Path, loud
         ("update", "configmaps"),
         ("update", "configmaps"),
     ]
+
+
+@pytest.mark.realtime
+async def test_a_version_that_deletes_all_children_ends_with_1_and_they_are_named(
+    tmp_path: Path,
+) -> None:
+    text = GREETER.read_text()
+    planted = tmp_path / "planted.py"
+    planted.write_text(text.replace("ctx.apply(", "ctx.client.delete("))
+    assert planted.read_text() != text
+
+    async def children(path: Path) -> None:
+        transport = HttpTransport(Config.load(path))
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+        await Requests(transport).create("/api/v1/namespaces/default/configmaps", body)
+        await transport.close()
+
+    def work(kubeconfig: Path) -> Result:
+        asyncio.run(children(kubeconfig))
+        return preview(planted, "--kubeconfig", kubeconfig, "--fail-on", "delete")
+
+    result = await with_greeters(tmp_path, work)
+    assert result.exit_code == 1
+    assert "ConfigMap default/a would be deleted" in result.output
+    assert "it has delete" in result.output
+
+
+@pytest.mark.realtime
+async def test_a_dry_run_and_junit_are_for_the_pipeline(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+
+    def work(kubeconfig: Path) -> Result:
+        return preview(
+            GREETER, "--kubeconfig", kubeconfig, "--server-dry-run", "--for", "1m",
+            "--fail-on", "delete", "--junit", report,
+        )  # fmt: skip
+
+    result = await with_greeters(tmp_path, work)
+    assert result.exit_code == 0
+    assert "2 create, 2 update; 0 events, 0 findings" in result.output
+    suite = ElementTree.parse(report).getroot()[0]
+    assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == (
+        str(GREETER), "5", "0"
+    )  # fmt: skip
+
+
+@pytest.mark.realtime
+async def test_a_recording_stands_for_a_cluster(tmp_path: Path) -> None:
+    path = tmp_path / "recording"
+    async with run_cluster(ClusterConfig(BindAddress("127.0.0.1", 0))) as cluster:
+        transport = HttpTransport(Config.from_bytes(cluster.kubeconfig.reveal()))
+        await install_crds(transport, [Greeter])
+        async with record(transport, path, SystemClock()):
+            for name in ("a", "b"):
+                await Requests(transport).create(GREETERS, greeter_of(name))
+    result = await asyncio.to_thread(preview, GREETER, "--recording", path)
+    assert "2 create, 2 update; 0 events, 0 findings" in result.output, result.output
+    assert result.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--until", 5), "--until is about a --recording"),
+        (("--recording", "x", "--server-dry-run"), "takes the place of a cluster"),
+        (("--for", "0.5"), "less than 1 s"),
+        (("--for", "soon"), "no duration"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(arguments: tuple[object, ...], why: str) -> None:
+    result = preview(GREETER, *arguments)
+    assert result.exit_code == 2
+    assert why in result.output
 
 
 @pytest.mark.parametrize("name", ["infra", "klight"])

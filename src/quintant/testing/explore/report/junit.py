@@ -7,19 +7,17 @@ did not. A run that was not made is skipped.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from quintant.core.xml_text import legal_text
 from quintant.testing.explore.report.findings import FailingRun, Findings, Untried
 
 PACKAGE = "quintant.explore"
 HOST = "localhost"
 """The name of a machine is nobody's business, and the schema wants one."""
-_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML cannot hold, escaped or not."""
 
 
 def junit_report(explored: Sequence[Findings], now: datetime) -> bytes:
@@ -37,7 +35,7 @@ def _suite(findings: Findings, number: int, now: datetime) -> Element:
     suite = Element(
         "testsuite",
         {
-            "name": _legal(findings.title),
+            "name": legal_text(findings.title),
             "package": PACKAGE,
             "id": str(number),
             "timestamp": now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
@@ -50,7 +48,7 @@ def _suite(findings: Findings, number: int, now: datetime) -> Element:
         },
     )
     properties = SubElement(suite, "properties")
-    SubElement(properties, "property", name="summary", value=_legal(findings.summary))
+    SubElement(properties, "property", name="summary", value=legal_text(findings.summary))
     at_times = [
         f"at times ({each.times} of {each.tries}): {each.token}: {each.why}\n{_text(each)}"
         for each in findings.at_times
@@ -58,7 +56,7 @@ def _suite(findings: Findings, number: int, now: datetime) -> Element:
     certain = {each.token for each in findings.failures}
     for token, outcome in outcomes:
         suite.append(_case(findings, token, outcome, failed=token in certain))
-    SubElement(suite, "system-out").text = _legal("\n".join((*findings.notes, *at_times)))
+    SubElement(suite, "system-out").text = legal_text("\n".join((*findings.notes, *at_times)))
     SubElement(suite, "system-err")
     return suite
 
@@ -66,16 +64,16 @@ def _suite(findings: Findings, number: int, now: datetime) -> Element:
 def _case(
     findings: Findings, token: str, outcome: FailingRun | Untried | None, *, failed: bool
 ) -> Element:
-    name = {"name": _legal(token), "classname": _legal(findings.title)}
+    name = {"name": legal_text(token), "classname": legal_text(findings.title)}
     # Runs are made beside each other: how long one took says little, and is not kept.
     case = Element("testcase", {**name, "time": _seconds(0.0)})
     match outcome:
         case Untried():
-            SubElement(case, "skipped", message=_legal(outcome.why))
+            SubElement(case, "skipped", message=legal_text(outcome.why))
         case FailingRun() if failed:
             kind = "+".join(outcome.modes) or "undisturbed"
-            about = {"message": _legal(outcome.why), "type": kind}
-            SubElement(case, "failure", about).text = _legal(_text(outcome))
+            about = {"message": legal_text(outcome.why), "type": kind}
+            SubElement(case, "failure", about).text = legal_text(_text(outcome))
     return case
 
 
@@ -86,7 +84,3 @@ def _text(finding: FailingRun) -> str:
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:.3f}"
-
-
-def _legal(text: str) -> str:
-    return _ILLEGAL.sub("\ufffd", text)
