@@ -7,7 +7,7 @@ import click
 from quintant.core.duration import parse_duration
 
 
-class Duration(click.ParamType):
+class Duration(click.ParamType[float]):
     """Seconds, at least as many as `least`."""
 
     name = "duration"
