@@ -182,7 +182,7 @@ async def test_a_version_that_is_named_is_that_of_the_live_object(
 
 
 async def test_what_acts_whatever_is_asked_of_it_is_never_sent(settled: InProcessCluster) -> None:
-    spec = PodSpec(containers=[Container(name="a", image="b")])
+    spec = PodSpec(containers=(Container(name="a", image="b"),))
     await settled.create(Pod(metadata=named("p"), spec=spec))
 
     async def calls_a_pod(obj: Greeter, ctx: Context[Greeter]) -> None:
