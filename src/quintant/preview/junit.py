@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from quintant.core.xml_text import legal_text
 from quintant.preview.report import WORDS, difference, summary, title
 from quintant.preview.run import Preview
+from quintant.wire.xml_text import legal_text
 
 PACKAGE = "quintant.preview"
 HOST = "localhost"

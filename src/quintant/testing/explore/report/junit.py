@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from quintant.core.xml_text import legal_text
 from quintant.testing.explore.report.findings import FailingRun, Findings, Untried
+from quintant.wire.xml_text import legal_text
 
 PACKAGE = "quintant.explore"
 HOST = "localhost"
