@@ -28,8 +28,11 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
 
 
 @contextmanager
-def locked(folder: Path, report: Report) -> Iterator[None]:
-    """Hold the lock of a folder; the kernel releases it when its holder ends, however it ends."""
+def locked(folder: Path, report: Report) -> Iterator[int]:
+    """Hold the lock of a folder; the kernel releases it when its holder ends, however it ends.
+
+    A program that inherits the descriptor holds it, too.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         started = reported = time.monotonic()
@@ -38,7 +41,7 @@ def locked(folder: Path, report: Report) -> Iterator[None]:
             if (now := time.monotonic()) - reported >= PROGRESS_SECONDS:
                 report(f"waiting for another process to build: {now - started:.0f} s")
                 reported = now
-        yield
+        yield lock.fileno()
 
 
 @contextmanager

@@ -67,13 +67,11 @@ def build_image(engine: Engine, build: Build, environ: Mapping[str, str], report
     """Build it, and say how long that took; ProgramError if it cannot be built."""
     started = time.monotonic()
     with lent_secrets(environ) as secrets:
-        line = engine.build_line(replace(build, secrets=secrets), environ)
-        buildkit = {**environ, "DOCKER_BUILDKIT": "1"}
-        done = subprocess.run(line, cwd=build.context, env=buildkit, check=False)
-    if done.returncode != 0:
+        code = engine.run_build(replace(build, secrets=secrets), environ)
+    if code != 0:
         raise ProgramError(
             "cannot build the image",
-            why=f"{engine.name} ended with {done.returncode}; its last lines are above",
+            why=f"{engine.name} ended with {code}; its last lines are above",
             hint="if it is the base, BASE=registry.example.com/python:3.11-slim; if it is pip, "
             "PIP_INDEX_URL and PIP_CERT are lent to the build",
         )

@@ -1,4 +1,8 @@
-"""Building without a registry: a store of layers in the cache, with a base made on this machine."""
+"""Building without a registry: a store of layers in the cache, with a base made on this machine.
+
+The store is used under a lock, which the engine's programs inherit: whatever container is in it
+when the lock is free was left by a build that was killed.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +20,21 @@ from image.engine import Build, Engine
 def local_engine(environ: Mapping[str, str], report: Report) -> Iterator[Engine]:
     """A buildah with the store of the cache; one process at a time has it."""
     folder = cache_folder(environ) / "image"
-    with locked(folder, report):
+    with locked(folder, report) as lock:
         store = ("--root", str(folder / "storage"), "--runroot", str(folder / "run"))
-        yield Engine("buildah", ("buildah", *store))
+        engine = Engine("buildah", ("buildah", *store), inherited=(lock,))
+        _remove_containers(engine, report)
+        try:
+            yield engine
+        finally:
+            _remove_containers(engine, report)
+
+
+def _remove_containers(engine: Engine, report: Report) -> None:
+    """Remove every container of the store, and what is mounted for it."""
+    for name in engine.containers():
+        report(f"removing {name}, left by a build that ended early")
+        engine.output("rm", name)
 
 
 def own_base(engine: Engine, environ: Mapping[str, str], report: Report) -> str:

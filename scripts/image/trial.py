@@ -98,10 +98,7 @@ def _wrong(engine: Engine, base: str, environ: Mapping[str, str]) -> Iterator[st
 def _saved(engine: Engine) -> Image:
     with tempfile.TemporaryDirectory(prefix="quintant-image.") as folder:
         archive = Path(folder) / "image.tar"
-        subprocess.run(
-            [*engine.command, "push", "--quiet", TAG, f"docker-archive:{archive}"],
-            check=True, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+        engine.output("push", "--quiet", TAG, f"docker-archive:{archive}")
         return read_image(archive)
 
 
@@ -116,11 +113,11 @@ def _invalid(sbom: str, environ: Mapping[str, str]) -> Iterator[str]:
 
 @contextmanager
 def _mounted(engine: Engine) -> Iterator[Path]:
-    made = _output(engine, "from", "--pull-never", TAG)
+    made = engine.output("from", "--pull-never", TAG).decode().strip()
     try:
-        yield Path(_output(engine, "mount", made))
+        yield Path(engine.output("mount", made).decode().strip())
     finally:
-        _output(engine, "rm", made)
+        engine.output("rm", made)
 
 
 def _programs(sandbox: Sandbox) -> Iterator[str]:
@@ -151,8 +148,3 @@ def _after_a_change(
     same = [a.digest == b.digest for a, b in zip(before.layers, after.layers, strict=False)]
     if same[:UNCHANGED_LAYERS] != [True] * UNCHANGED_LAYERS or all(same):
         yield f"after a change of the source these layers are the same: {same}"
-
-
-def _output(engine: Engine, *words: str) -> str:
-    line = [*engine.command, *words]
-    return subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()

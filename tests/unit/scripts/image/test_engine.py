@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import re
+import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,7 +19,6 @@ BUILD = Build(
 SILENT_BUILDAH = """\
 #!/bin/sh
 case $1 in
-from) echo made ;;
 run) for word; do case $word in --volume=*:*) folder=${word#--volume=} ;; esac; done
     printf %s "$*" > "${folder%%:*}/copy" ;;
 esac
@@ -74,4 +77,27 @@ def test_a_file_is_whole_although_buildah_loses_what_programs_print(tmp_path: Pa
     program.write_text(SILENT_BUILDAH)
     program.chmod(0o755)
     content = Engine("buildah", (str(program),)).read_file("quintant:1", "/sbom.json")
-    assert content.decode().endswith("made -- cp /sbom.json /mnt/copy")
+    assert content.decode().endswith(" -- cp /sbom.json /mnt/copy")
+
+
+ABANDONING_BUILDAH = """\
+#!/bin/sh
+case $1 in
+containers) echo base-working-container quintant-image-elsewhere-1 {ours}-1 {ours}-{gone} ;;
+rm) echo "$2" >> {folder}/removed ;;
+run) for word; do case $word in --volume=*:*) folder=${{word#--volume=}} ;; esac; done
+    touch "${{folder%%:*}}/copy" ;;
+esac
+"""
+
+
+def test_only_containers_of_processes_of_ours_that_ended_are_removed(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    program = tmp_path / "buildah"
+    ours = f"quintant-image-{re.sub('[^a-zA-Z0-9]', '-', socket.gethostname())}"
+    program.write_text(ABANDONING_BUILDAH.format(ours=ours, gone=ended.pid, folder=tmp_path))
+    program.chmod(0o755)
+    Engine("buildah", (str(program),)).read_file("quintant:1", "/sbom.json")
+    removed = (tmp_path / "removed").read_text().split()
+    assert removed == [f"{ours}-{ended.pid}", f"{ours}-{os.getpid()}"]
