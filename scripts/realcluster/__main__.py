@@ -14,6 +14,7 @@ from realcluster import network, requirements
 from realcluster.cluster import RealCluster, clean, running_cluster
 from realcluster.images.build import provide_archive
 from realcluster.images.store import provide_store
+from realcluster.left_behind import descendants, left_behind
 from realcluster.programs import provide_programs
 from realcluster.suite import run_tests
 
@@ -71,8 +72,11 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
             _linger(cluster)
             return 0
         code = run_tests(cluster, full=options.full, select=options.select)
+        processes = descendants()
     announce(f"all of it took {time.monotonic() - began:.1f} s")
-    return code
+    left = left_behind(cluster.layout.folder, processes)
+    announce(f"still there: {', '.join(left)}" if left else "nothing of it stayed")
+    return code or int(bool(left))
 
 
 def _linger(cluster: RealCluster) -> None:
