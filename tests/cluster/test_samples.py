@@ -42,6 +42,38 @@ def test_no_container_runs_as_root(user: User, samples: Mapping[str, Outcome]) -
     assert len(people) >= 2 * len(OPERATORS)
 
 
+def test_a_pod_has_a_token_only_where_its_account_may_do_something(
+    user: User, samples: Mapping[str, Outcome]
+) -> None:
+    pods, accounts = asyncio.run(_tokens(user))
+    assert {name for name, account in pods.items() if account not in accounts} == set()
+    assert len(pods) >= 2 * len(OPERATORS)
+
+
+async def _tokens(user: User) -> tuple[dict[str, str], set[str]]:
+    """Of every pod with a token: its account. And the accounts that roles are bound to."""
+    pods = (await user.kubectl.get("pods", "--all-namespaces"))["items"]
+    bindings = (await user.kubectl.get("rolebindings,clusterrolebindings", "--all-namespaces"))[
+        "items"
+    ]
+    bound = {
+        f"{subject.get('namespace', '')}/{subject['name']}"
+        for each in bindings
+        for subject in each.get("subjects", ())
+        if subject["kind"] == "ServiceAccount"
+    }
+    return {
+        f"{meta['namespace']}/{meta['name']}": f"{meta['namespace']}/{spec['serviceAccountName']}"
+        for meta, spec in ((pod["metadata"], pod["spec"]) for pod in pods)
+        if any(_has_token(volume) for volume in spec.get("volumes", ()))
+    }, bound
+
+
+def _has_token(volume: Mapping[str, Any]) -> bool:
+    sources = volume.get("projected", {}).get("sources", ())
+    return any("serviceAccountToken" in each for each in sources)
+
+
 async def _people(user: User) -> dict[str, list[str]]:
     """Of every running container: uid and gid."""
     pods = (await user.kubectl.get("pods", "--all-namespaces"))["items"]

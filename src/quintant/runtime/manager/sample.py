@@ -71,12 +71,14 @@ class Sample:
 def restricted(pod: Mapping[str, Any]) -> dict[str, Any]:
     """The spec of a pod with what the Pod Security Standard `restricted` asks for.
 
-    Its programs are those of images that may name no user, so the pod names one.
+    Its programs are those of images that may name no user, so the pod names one. They ask no API
+    server, and get no token of it.
     """
     person = {"runAsUser": NOBODY, "runAsGroup": NOBODY, "runAsNonRoot": True}
     confined = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
     return {
         **pod,
+        "automountServiceAccountToken": False,
         "securityContext": {**person, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [{**each, "securityContext": confined} for each in pod["containers"]],
     }

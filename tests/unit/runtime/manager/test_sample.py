@@ -51,6 +51,11 @@ def test_a_pod_of_a_sample_meets_the_restricted_standard(operator: str) -> None:
             assert confined["capabilities"]["drop"] == ["ALL"]
 
 
+@pytest.mark.parametrize("operator", WITH_PODS)
+def test_a_pod_of_a_sample_gets_no_token_of_the_api_server(operator: str) -> None:
+    assert {pod["automountServiceAccountToken"] for pod in pods(operator)} == {False}
+
+
 def test_relays_of_a_sample_ask_for_tokens() -> None:
     """In a pod of a real cluster they listen to the world, and refuse to do so without."""
     relays = [
