@@ -18,6 +18,7 @@ from foreign.errors import ProgramError, announce
 from image import build
 from image.archive import Image, read_image
 from image.base import run_with_progress
+from image.by_hand import builds_by_hand, copy_source
 from image.checks import MEGABYTE, OPENSHIFT, complaints
 from image.engine import Engine
 from image.local import local_engine, own_base
@@ -30,7 +31,6 @@ USERS = ("65532:65532", ":".join(map(str, OPENSHIFT)))
 CHANGED = "src/quintant/version.py"
 UNCHANGED_LAYERS = 2
 """Base and dependencies: what a change of the source must not touch."""
-_COPIED = ("src", "examples", "scripts", "deploy", "pyproject.toml", "README.md", "LICENSE")
 _VALIDATE = """
 import sys
 from cyclonedx.schema import SchemaVersion
@@ -92,6 +92,7 @@ def _wrong(engine: Engine, base: str, environ: Mapping[str, str]) -> Iterator[st
     yield from _invalid(sbom, environ)
     with _mounted(engine) as root:
         yield from _programs(Sandbox(root, image.config["config"]["Env"]))
+    yield from builds_by_hand(engine, base, environ)
     yield from _after_a_change(engine, base, environ, image)
 
 
@@ -136,11 +137,7 @@ def _after_a_change(
 ) -> Iterator[str]:
     """A change of the source leaves the layers below it as they are."""
     with tempfile.TemporaryDirectory(prefix="quintant-image.") as folder:
-        context = Path(folder)
-        for name in _COPIED:
-            copy = shutil.copytree if (build.ROOT / name).is_dir() else shutil.copy
-            copy(build.ROOT / name, context / name)
-        shutil.copy(build.ROOT / ".dockerignore", context)
+        context = copy_source(Path(folder))
         changed = context / CHANGED
         changed.write_text(f"{changed.read_text()}\n# {time.time_ns()}\n")
         build.build_image(engine, build.plan(base, TAG, context=context), environ, announce)
