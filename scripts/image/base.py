@@ -76,7 +76,9 @@ def _make(work: Path, environ: Mapping[str, str], report: Report) -> None:
         *(f"--dpkgopt=path-exclude={each}" for each in _EXCLUDED),
         *(f"--include={','.join(PACKAGES)}", SUITE, str(work / "base.tar"), *_own_sources()),
     )
-    run_with_progress(line, work, environ, report, "make a base of Debian's packages")
+    # Its root stays where it was if it is killed: the next build empties this folder.
+    own = {**environ, "TMPDIR": str(work)}
+    run_with_progress(line, work, own, report, "make a base of Debian's packages")
     report(f"made the base in {time.monotonic() - started:.0f} s")
 
 
