@@ -65,13 +65,18 @@ class Command:
 
     def _spawned(self, output: IO[str] | None) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            die_with_parent(("nice", "-n", str(NICENESS), *self.arguments)),
+            die_with_parent(("nice", "-n", str(_lowering()), *self.arguments)),
             cwd=self.folder,
             env=dict(self.environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE if output is None else output,
             stderr=subprocess.STDOUT if output is None else subprocess.PIPE,
         )
+
+
+def _lowering() -> int:
+    """What `nice` adds to our own: twice as much would mean to wait for an idle machine."""
+    return max(0, NICENESS - os.nice(0))
 
 
 def minutes(elapsed: float) -> str:

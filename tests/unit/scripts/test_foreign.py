@@ -316,6 +316,21 @@ class TestProgress:
     def test_fetched_modules_are_not_mentioned_where_there_are_none(self) -> None:
         assert GoTally(packages=7).text(3) == "7 packages compiled, 0:03"
 
+    @pytest.mark.parametrize("ours", [0, 7, 12])
+    def test_a_command_is_niced_once_however_nice_we_are(self, ours: int, tmp_path: Path) -> None:
+        # `nice` alone prints the niceness that it has.
+        code = (
+            "import os, sys; from pathlib import Path; from foreign.commands import Command;"
+            "from foreign.go import GoTally;"
+            "Command(('nice',), Path(), os.environ).run(GoTally(), print, sys.stdout)"
+        )
+        line = ("nice", "-n", str(ours), sys.executable, "-c", code)
+        path = os.pathsep.join(sys.path)
+        done = subprocess.run(
+            line, env={**os.environ, "PYTHONPATH": path}, check=True, capture_output=True, text=True
+        )
+        assert int(done.stdout) == min(19, max(10, os.nice(0) + ours))
+
 
 class TestProcesses:
     def test_ports_are_distinct(self) -> None:
