@@ -33,15 +33,23 @@ def document(found: list[Component]) -> dict[str, Any]:
     """The whole document: the product, and what it is made of."""
     product = next(each for each in found if each["bom-ref"].startswith(f"pkg:pypi/{PRODUCT}@"))
     parts = sorted((each for each in found if each is not product), key=lambda it: it["bom-ref"])
-    listed = "\n".join(each["bom-ref"] for each in (product, *parts))
+    listed = [each["bom-ref"] for each in (product, *parts)]
+    return bill_of_materials({**product, "type": "application"}, parts, listed)
+
+
+def bill_of_materials(
+    product: Component, parts: Sequence[Component], listed: Sequence[str]
+) -> dict[str, Any]:
+    """A document of a product and its parts; its number is made from what is listed."""
+    number = uuid.uuid5(uuid.NAMESPACE_URL, "\n".join(listed))
     return {
         "$schema": f"http://cyclonedx.org/schema/bom-{SPEC_VERSION}.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": SPEC_VERSION,
-        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, listed)}",
+        "serialNumber": f"urn:uuid:{number}",
         "version": 1,
-        "metadata": {"component": {**product, "type": "application"}},
-        "components": parts,
+        "metadata": {"component": product},
+        "components": list(parts),
     }
 
 

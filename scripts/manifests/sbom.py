@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from image.sbom import SPEC_VERSION
+from image.sbom import bill_of_materials
 from manifests.files import ROOT
 from quintant.version import QUINTANT
 
@@ -37,17 +36,10 @@ def document(project: dict[str, Any]) -> Component:
     """The wheel and its requirements; the same for the same project."""
     product = _product(project)
     parts = {each["bom-ref"]: each for each in _requirements(project)}
-    listed = "\n".join((product["bom-ref"], *(json.dumps(each) for each in parts.values())))
-    return {
-        "$schema": f"http://cyclonedx.org/schema/bom-{SPEC_VERSION}.schema.json",
-        "bomFormat": "CycloneDX",
-        "specVersion": SPEC_VERSION,
-        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, listed)}",
-        "version": 1,
-        "metadata": {"component": product},
-        "components": list(parts.values()),
-        "dependencies": [{"ref": product["bom-ref"], "dependsOn": list(parts)}],
-    }
+    listed = [product["bom-ref"], *(json.dumps(each) for each in parts.values())]
+    dependencies = [{"ref": product["bom-ref"], "dependsOn": list(parts)}]
+    bill = bill_of_materials(product, list(parts.values()), listed)
+    return {**bill, "dependencies": dependencies}
 
 
 def _product(project: dict[str, Any]) -> Component:

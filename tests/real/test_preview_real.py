@@ -20,6 +20,7 @@ from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.install_crds import install_crds
 from quintant.testing import named
 from scenarios.greeter import Greeter, greeter, greeter_manager
+from testbeds.audited_cluster import audited_cluster
 from unit.preview.test_dry_run import does_everything
 from unit.preview.test_run import manager_of
 
@@ -34,27 +35,25 @@ rules: [{level: Metadata}]
 @pytest.fixture
 def audited(tmp_path: Path) -> Iterator[tuple[RealCluster, Path]]:
     """A real control plane, and the file with its audit log."""
-    policy, log = tmp_path / "policy.yaml", tmp_path / "audit.log"
-    policy.write_text(POLICY)
-    flags = (f"--audit-policy-file={policy}", f"--audit-log-path={log}")
-    with RealCluster(apiserver=flags) as cluster:
-        if not cluster.store:
-            pytest.skip("the audit log of a given cluster is not ours to read")
-        yield cluster, log
+    with audited_cluster(tmp_path, POLICY) as found:
+        yield found
+
+
+def requests_after(log: Path, moment: int) -> list[dict[str, Any]]:
+    """Requests by clients of ours that the log has behind so many bytes."""
+    events = [msgspec.json.decode(line) for line in log.read_bytes()[moment:].splitlines()]
+    return [event for event in events if event["user"]["username"] == "admin"]
 
 
 def verbs_after(log: Path, moment: int) -> set[str]:
-    """The verbs of requests by clients of ours that the log has behind so many bytes."""
-    lines = log.read_bytes()[moment:].splitlines()
-    events = [msgspec.json.decode(line) for line in lines]
-    return {event["verb"] for event in events if event["user"]["username"] == "admin"}
+    """Their verbs."""
+    return {event["verb"] for event in requests_after(log, moment)}
 
 
 def writes_after(log: Path, moment: int) -> list[dict[str, Any]]:
-    """Requests by clients of ours that are no reading, behind so many bytes of the log."""
-    events = [msgspec.json.decode(line) for line in log.read_bytes()[moment:].splitlines()]
-    ours = [event for event in events if event["user"]["username"] == "admin"]
-    return [event for event in ours if event["verb"] not in ("get", "list", "watch")]
+    """Those that are no reading."""
+    found = requests_after(log, moment)
+    return [event for event in found if event["verb"] not in ("get", "list", "watch")]
 
 
 async def test_a_preview_reads_and_writes_nothing(audited: tuple[RealCluster, Path]) -> None:

@@ -34,6 +34,7 @@ from quintant.testing import named
 from real.proxy import Proxy
 from scenarios.program import Program, running
 from scenarios.soak_size import SHARE
+from testbeds.audited_cluster import audited_cluster
 from testbeds.shard_audit import POLICY, AuditedGroup
 
 pytestmark = pytest.mark.realtime
@@ -176,19 +177,14 @@ class AuditedWorld:
 
 
 @pytest.fixture
-def audited_cluster(tmp_path: Path) -> Iterator[tuple[RealCluster, Path]]:
-    policy, log = tmp_path / "policy.yaml", tmp_path / "audit.log"
-    policy.write_text(POLICY)
-    flags = (f"--audit-policy-file={policy}", f"--audit-log-path={log}")
-    with RealCluster(apiserver=flags) as cluster:
-        if not cluster.store:
-            pytest.skip("the audit log of a given cluster is not ours to read")
-        yield cluster, log
+def audited(tmp_path: Path) -> Iterator[tuple[RealCluster, Path]]:
+    with audited_cluster(tmp_path, POLICY) as found:
+        yield found
 
 
 @pytest_asyncio.fixture
-async def world(audited_cluster: tuple[RealCluster, Path]) -> AsyncIterator[AuditedWorld]:
-    cluster, log = audited_cluster
+async def world(audited: tuple[RealCluster, Path]) -> AsyncIterator[AuditedWorld]:
+    cluster, log = audited
     transport = HttpTransport(Config.load(cluster.kubeconfig))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
