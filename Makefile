@@ -10,6 +10,8 @@ K ?=
 COVERAGE ?=
 # What `make explore` may take for all operators together: what does not fit is sampled, and counted.
 EXPLORE_SECONDS := 180
+# How many ways `make explore` changes each spec: SPECS=200.
+SPECS ?= 12
 # What pytest ends with when no test was selected.
 NOTHING_RAN := 5
 SELECTED := $(if $(K),-k "$(K)")
@@ -88,9 +90,13 @@ soak: $(READY) ## Run the long scenarios at full size
 	@QUINTANT_SOAK=1 PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios tests/operators \
 		tests/explore tests/interop/test_infra_replicas.py $(call or_nothing_ran,the long scenarios)
 
+EXPLORED = $(filter-out $(wildcard tests/explore/test_*.py tests/explore/conftest.py),$(wildcard tests/explore/$(or $(K),*).py))
+WITH_SPECS = $(shell grep -l "(SpecScenario" $(EXPLORED) /dev/null)
+
 explore: $(READY) ## Disturb every operator at every point (K=greeter, BUDGET=600, FULL=1 without one)
 	@PYTHONPATH=tests $(BIN)/quintant explore $(if $(FULL),,--budget $(or $(BUDGET),$(EXPLORE_SECONDS))) \
-		$(ARGS) $(filter-out $(wildcard tests/explore/test_*.py tests/explore/conftest.py),$(wildcard tests/explore/$(or $(K),*).py))
+		$(ARGS) $(EXPLORED)
+	@$(if $(WITH_SPECS),PYTHONPATH=tests $(BIN)/quintant explore --specs $(SPECS) $(WITH_SPECS))
 
 properties: $(READY) ## Try other examples of every property than make test does, and more damage (EXAMPLES=2000)
 	@files=$$(grep -rl "^@given" $(or $(K),tests/unit tests/scenarios)); \

@@ -17,11 +17,19 @@ from quintant.api.pod import ContainerState, ContainerStateRunning, ContainerSta
 from quintant.core.clock import timestamp
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import JOINED_VIA, LABEL
-from quintant.operators.klight.api.lightnetwork import REPAIR, LightNetwork
+from quintant.operators.klight.api.lightnetwork import REPAIR, LightNetwork, LightNetworkSpec
 from quintant.operators.klight.observed.answers import Answer, Contents, PeerHealth
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.rules import object_name
-from quintant.testing import FaultMode, RemoteModel, Scenario, ScenarioWorld, effect, named
+from quintant.testing import (
+    FaultMode,
+    RemoteModel,
+    Scenario,
+    ScenarioWorld,
+    SpecScenario,
+    effect,
+    named,
+)
 from quintant.testing.explore.injection.fault import CRASHES, MEMBER_MODES
 from quintant.testing.simulate.remotes.peers import Model, ModelledPeers, Mood
 from quintant.wire.lightpeer import PORT
@@ -315,6 +323,28 @@ class KlightRepairOriginals(KlightRepair):
     """The same of another make."""
 
     own = False
+
+
+class LightNetworkSpecs(SpecScenario, _Klight):
+    """Everything that can be said of a LightNetwork."""
+
+    without_effect: Mapping[str, str] = {
+        "networkID": "it cannot be changed, and another one is another network",
+        "repair": "it says what is done for a network that came apart",
+    }
+
+    subject = LightNetwork(
+        metadata=named(object_name(NET)), spec=LightNetworkSpec(network_id=NET, repair="manual")
+    )
+
+    def hopeless(self, document: dict[str, Any]) -> bool:
+        """While it is paused, whoever was joined before stays joined, and nobody else is."""
+        return bool(document["spec"].get("paused", False))
+
+    async def surroundings(self, world: ScenarioWorld) -> None:
+        await world.run(kubelet(network_of(world)))
+        for name in NAMES[:3]:
+            await world.create(pod(name, NET))
 
 
 class KlightOfThreeMembers(_Klight):

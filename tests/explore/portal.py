@@ -24,7 +24,7 @@ from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.tunnel_class import controllers as control_classes
 from quintant.runtime.source.follower import Unreachable
-from quintant.testing import FaultMode, Scenario, ScenarioWorld, named
+from quintant.testing import FaultMode, Scenario, ScenarioWorld, SpecScenario, named
 from quintant.testing.explore.injection.fault import CRASHES, MEMBER_MODES
 from testbeds.portal import PORT, exposing
 
@@ -32,6 +32,8 @@ REVISION = "deployment.kubernetes.io/revision"
 # A tunnel is given a few seconds for its first word.
 CALM_SECONDS = 10.0
 AWAY_SECONDS = 20.0
+# Conditions that are told only once something was wrong.
+ONCE_WRONG = ("ServicePortExists", "RelayTokenShared", "TunnelClassValid", "Valid")
 
 
 class Tunnels:
@@ -222,3 +224,46 @@ class PortalOfThreeMembers(_Portal):
         await world.quiet()
         await world.delete(PortalExpose, "shop")
         await world.quiet()
+
+
+class _PortalSpecs(SpecScenario, _Portal):
+    """Whether a spec was ever wrong is left out."""
+
+    def normalise(self, document: dict[str, Any]) -> dict[str, Any] | None:
+        found = super().normalise(document)
+        conditions = ((found or {}).get("status") or {}).get("conditions", {})
+        for each in ONCE_WRONG if isinstance(conditions, dict) else ():
+            if conditions.get(each, {}).get("status") == "True":
+                del conditions[each]
+        return found
+
+
+class PortalSpecs(_PortalSpecs):
+    """Everything that can be said of a PortalExpose."""
+
+    subject = exposing()
+
+    def hopeless(self, document: dict[str, Any]) -> bool:
+        """Tunnels that serve are left as they are while their Service, port or class is missing."""
+        return bool(document.get("status", {}).get("phase", "Ready") != "Ready")
+
+    async def surroundings(self, world: ScenarioWorld) -> None:
+        await world.run(workloads())
+        await world.run(kubelet())
+        await world.create(service())
+        await world.create(tunnel_class("small", default=True))
+
+
+class TunnelClassSpecs(_PortalSpecs):
+    """Everything that can be said of a TunnelClass that is in force."""
+
+    subject = replace(
+        tunnel_class("small", default=True),
+        spec=replace(tunnel_class("small").spec, node_selector={"zone": "a"}),
+    )
+
+    async def surroundings(self, world: ScenarioWorld) -> None:
+        await world.run(workloads())
+        await world.run(kubelet())
+        await world.create(service())
+        await world.create(exposing())

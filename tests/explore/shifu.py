@@ -5,6 +5,7 @@ There is one node and no kubelet: what is explored is what shifu writes, not wha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from quintant.operators.shifu.api.device import EdgeDevice, EdgeDeviceSpec
 from quintant.operators.shifu.options import Options
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manager import Manager
-from quintant.testing import InProcessCluster, Scenario, ScenarioWorld
+from quintant.testing import InProcessCluster, Scenario, ScenarioWorld, SpecScenario
 
 OPTIONS = Options(
     edgemap_addr="off", settle_delay=0.5, write_qps=1000, edgenode_mirror=False,
@@ -61,6 +62,32 @@ class DeviceLife(Scenario):
     def settled(self, world: ScenarioWorld) -> None:
         assert not world.all(Deployment), "a deviceShifu outlived its device"
         assert not [each for each in world.all(Service) if each.metadata.namespace == "deviceshifu"]
+
+
+class DeviceSpecs(SpecScenario, DeviceLife):
+    """Everything that can be said of an EdgeDevice, with two nodes to be on."""
+
+    subject = EdgeDevice(
+        metadata=ObjectMeta(name="camera", namespace="devices"),
+        spec=EdgeDeviceSpec(protocol="HTTP", address="a:1"),
+    )
+
+    without_effect: Mapping[str, str] = {
+        "connectionInfo": "for people",
+        "description": "for people",
+    }
+
+    def hopeless(self, document: dict[str, Any]) -> bool:
+        """A device without a node stays where it is, if it is somewhere."""
+        scheduled = document["status"]["conditions"]["Scheduled"]
+        return bool(scheduled["status"] != "True")
+
+    async def prepare(self, cluster: InProcessCluster) -> None:
+        await super().prepare(cluster)
+        await _add_node(cluster.client, "n2")
+
+    def settled(self, world: ScenarioWorld) -> None:
+        assert len(world.all(Deployment)) == 1, "the device has no deviceShifu"
 
 
 def _moved(device: EdgeDevice) -> EdgeDevice:

@@ -7,9 +7,10 @@ import pytest
 from explore.cosmos import NodesLive
 from explore.infra import DeleteEarly, Update
 from explore.klight import KlightRepair, KlightRestart
-from explore.portal import PortalServiceBack
-from explore.shifu import DeviceLife
-from quintant.testing import replay_run
+from explore.portal import PortalServiceBack, PortalSpecs
+from explore.shifu import DeviceLife, DeviceSpecs
+from quintant.testing import SpecScenario, replay_run
+from quintant.testing.explore.specs.campaign import replay_specs
 
 
 @pytest.mark.parametrize("event", range(10, 17))
@@ -56,3 +57,22 @@ def test_a_request_for_a_repair_is_not_done_with_by_an_old_list() -> None:
 def test_a_peer_that_restarted_is_joined_whoever_hears_of_it_first() -> None:
     """The kubelet of the scenario, last to hear, let the peer lose its memory once more."""
     replay_run(KlightRestart, "crash-after@w13~seed=466~steps=2")
+
+
+NAMELESS = '[{"name":"r0","url":"wss://r0.example.com/relay","REF":{"name":""}}]'
+
+
+@pytest.mark.parametrize(
+    ("scenario", "spec"),
+    [
+        # Looking for what has no name failed each reconcile, and the status said nothing of it.
+        (PortalSpecs, '{"app":{"service":{"name":""}}}'),
+        (PortalSpecs, f'{{"relay":{{"targets":{NAMELESS.replace("REF", "authSecretRef")}}}}}'),
+        (PortalSpecs, f'{{"relay":{{"targets":{NAMELESS.replace("REF", "caConfigMapRef")}}}}}'),
+        # The status named the generation before until the next resync.
+        (DeviceSpecs, '{"description":"for people"}'),
+    ],
+)
+def test_a_spec_comes_to_the_same_by_every_way(scenario: type[SpecScenario], spec: str) -> None:
+    for token in (f"undisturbed~specs=[{spec}]", f"undisturbed~specs=[{{}},{spec},{{}}]"):
+        assert replay_specs(scenario, token) is None

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from quintant.testing.explore.report.exploration import ExplorationFailure, ExplorationReport
     from quintant.testing.explore.scenario import Scenario, scenario
     from quintant.testing.explore.simulation.scenario_world import ScenarioWorld
+    from quintant.testing.explore.specs.campaign import explore_specs
+    from quintant.testing.explore.specs.scenario import SpecScenario
     from quintant.testing.faults.match import anything, kind, path, verb, watch, writes
     from quintant.testing.faults.transport import FaultTransport
     from quintant.testing.loop import VirtualLoop, advance, run, settle
@@ -29,8 +31,10 @@ _HOMES = {
     "ExplorationReport": "quintant.testing.explore.report.exploration",
     "Scenario": "quintant.testing.explore.scenario",
     "ScenarioWorld": "quintant.testing.explore.simulation.scenario_world",
+    "SpecScenario": "quintant.testing.explore.specs.scenario",
     "effect": "quintant.testing.explore.remote",
     "explore_scenario": "quintant.testing.explore.campaign",
+    "explore_specs": "quintant.testing.explore.specs.campaign",
     "replay_run": "quintant.testing.explore.campaign",
     "scenario": "quintant.testing.explore.scenario",
     "run_tokens": "quintant.testing.explore.campaign",
@@ -70,12 +74,14 @@ __all__ = [
     "RemoteModel",
     "Scenario",
     "ScenarioWorld",
+    "SpecScenario",
     "VirtualLoop",
     "World",
     "advance",
     "anything",
     "effect",
     "explore_scenario",
+    "explore_specs",
     "grant",
     "kind",
     "named",

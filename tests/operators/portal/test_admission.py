@@ -145,3 +145,8 @@ async def test_object_older_than_its_rules_can_be_labelled_and_can_go(
     assert "InvalidSpec" in await testbed.reasons()
     await testbed.cluster.client.delete(found)
     await testbed.cluster.wait_deleted(PortalExpose, "shop")
+
+
+async def test_a_service_without_a_name_is_refused_with_its_field(testbed: PortalTestbed) -> None:
+    with pytest.raises(Invalid, match=r"spec\.app\.service\.name"):
+        await testbed.expose(service="")

@@ -15,6 +15,7 @@ from quintant.testing.explore.injection.fault import FaultMode
 from quintant.testing.explore.loading import load_scenario, load_scenarios
 from quintant.testing.explore.report.exploration import ExplorationReport
 from quintant.testing.explore.report.findings import scenario_findings
+from quintant.testing.explore.specs.scenario import SpecScenario
 
 NO_RUN = 2
 """Exit code, beside 1 for a failure: nothing has a point for the modes that are wanted."""
@@ -66,6 +67,14 @@ NO_RUN = 2
     help="Instead of every point, so many runs in random order with random faults.",
 )
 @click.option(
+    "--specs",
+    metavar="COUNT",
+    default=0,
+    help="Instead, change the spec of each SpecScenario in so many ways: every property, "
+    "boundaries, what is refused, and several at once.",
+)
+@click.option("--seed", metavar="N", default=1, help="With --specs: another one tries others.")
+@click.option(
     "--budget",
     metavar="SECONDS",
     type=float,
@@ -78,6 +87,8 @@ def command(
     token: str | None,
     modes: tuple[str, ...],
     seeds: int,
+    specs: int,
+    seed: int,
     budget: float | None,
     jobs: int | None,
     program: str | None,
@@ -120,6 +131,12 @@ def command(
         _replay(targets, token)
         return
     found = {at: each for target in targets for at, each in load_scenarios(target).items()}
+    if specs:
+        from quintant.cli.testing.explore_specs import explore_spec_scenarios
+
+        explore_spec_scenarios(found, specs, seed, files)
+        return
+    found = {at: each for at, each in found.items() if not issubclass(each, SpecScenario)} or found
     options = ExplorationOptions(
         tuple(map(FaultMode, modes)) or tuple(FaultMode),
         range(1, seeds + 1),
@@ -157,6 +174,11 @@ def _replay(targets: tuple[str, ...], token: str) -> None:
             hint=f"quintant explore {targets[0]} --replay '{token}'",
         )
     scenario = load_scenario(targets[0])
+    if issubclass(scenario, SpecScenario):
+        from quintant.cli.testing.explore_specs import replay_spec_scenario
+
+        replay_spec_scenario(scenario, token)
+        return
     try:
         replay_run(scenario, token)
     except AssertionError as error:

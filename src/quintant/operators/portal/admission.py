@@ -42,8 +42,12 @@ async def check_expose(
     """Refuse what breaks a rule; warn of what is missing, and of names that are taken."""
     if new is None or new.deleting or (old is not None and old.spec == new.spec):
         return None
-    warnings = tuple([warning async for warning in _expose_warnings(new, admission)])
-    if errors := tuple(validate_expose(new.spec)):
+    errors = tuple(validate_expose(new.spec))
+    # What has no name cannot be looked for.
+    unnamed = not new.spec.app.service.name
+    found = [] if unnamed else [each async for each in _expose_warnings(new, admission)]
+    warnings = tuple(found)
+    if errors:
         return invalid(*errors, warnings=warnings)
     return Allowed(warnings)
 

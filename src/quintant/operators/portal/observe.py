@@ -65,11 +65,12 @@ _OUR_NAME = deployment_name("")
 async def observe(ctx: Context[PortalExpose], options: Options, reports: TunnelReports) -> Observed:
     """Read everything, and listen to the tunnels that there are now."""
     expose, client, namespace = ctx.obj, ctx.client, ctx.request.namespace
-    chosen = labels(expose.metadata.name)[EXPOSE_LABEL]
+    chosen, name = labels(expose.metadata.name)[EXPOSE_LABEL], expose.spec.app.service.name
     tunnel_class = resolve(expose, await client.list(TunnelClass))
     observed = Observed(
         expose=expose,
-        service=await client.find(Service, expose.spec.app.service.name, namespace),
+        # Where no webhook is, it may have no name: then there is no such Service.
+        service=await client.find(Service, name, namespace) if name else None,
         tunnel_class=tunnel_class,
         existing=await client.find(Deployment, deployment_name(expose.metadata.name), namespace),
         pods=tuple(await client.list(Pod, index=(POD_INDEX, f"{namespace}/{chosen}"))),
@@ -117,7 +118,7 @@ async def find_tokens(client: Client, expose: PortalExpose) -> Mapping[str, Rela
 
 def _token_names(expose: PortalExpose) -> list[str]:
     refs = [target.auth_secret_ref for target in expose.spec.relay.targets]
-    return sorted({ref.name for ref in refs if ref is not None})
+    return sorted({ref.name for ref in refs if ref is not None and ref.name})
 
 
 def class_name(expose: PortalExpose) -> Iterable[str]:

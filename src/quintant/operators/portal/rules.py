@@ -28,15 +28,22 @@ from quintant.operators.portal.api import (
     TOKEN_RELAYS,
     TOKEN_TYPE,
     URL_LENGTH,
+    ConfigMapKey,
     PortalExposeSpec,
     RateLimit,
     RateLimits,
     RelayTarget,
     RelayToken,
+    SecretKey,
     Size,
     TunnelClassSpec,
 )
 
+NAME_LENGTH = 253
+"""The most characters of the name of an object, and of a key in one."""
+
+_OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_DATA_KEY = re.compile(r"(?!\.\.?$)(?!\.\.)[-._a-zA-Z0-9]+")
 _SERVICE = re.compile("[a-z]([-a-z0-9]*[a-z0-9])?")
 _LABEL = re.compile(LABEL_PATTERN)
 _KEY = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
@@ -92,6 +99,18 @@ def _validate_relays(targets: Sequence[RelayTarget]) -> Iterator[Cause]:
             yield _wrong(f"{item_path}.name", name, "must have 1 to 63 characters")
         if error := _url_error(target.url):
             yield Cause("FieldValueInvalid", error, f"{item_path}.url")
+        yield from _validate_ref(f"{item_path}.authSecretRef", target.auth_secret_ref)
+        yield from _validate_ref(f"{item_path}.caConfigMapRef", target.ca_config_map_ref)
+
+
+def _validate_ref(path: str, ref: SecretKey | ConfigMapKey | None) -> Iterator[Cause]:
+    """A pod with a name or key that cannot be would never be made."""
+    if ref is None:
+        return
+    if not _OBJECT.fullmatch(ref.name) or len(ref.name) > NAME_LENGTH:
+        yield _wrong(f"{path}.name", ref.name, "is not the name of an object")
+    if ref.key and (not _DATA_KEY.fullmatch(ref.key) or len(ref.key) > NAME_LENGTH):
+        yield _wrong(f"{path}.key", ref.key, "must have only letters, digits, '-', '_' and '.'")
 
 
 def _validate_rates(limits: RateLimits) -> Iterator[Cause]:

@@ -65,12 +65,14 @@ def controllers(
 def declare(manager: Manager, topology: Topology, devices: Channel, metrics: ShifuMetrics) -> None:
     """Declare the controller of devices."""
     watch, options = triggers.Triggers(topology), topology.options
-    whole = EdgeDevice if options.crd_flavor == "ours" else UpstreamEdgeDevice
+    ours = options.crd_flavor == "ours"
+    whole = EdgeDevice if ours else UpstreamEdgeDevice
+    changed = triggers.SPEC_CHANGED if ours else triggers.DEVICE_CHANGED
     here, there = options.device_namespaces, (options.shifu_namespace,)
     (
         manager.keyed(MANAGER)
         .watches(
-            topology.kind, to=triggers.itself, when=triggers.DEVICE_CHANGED, index=triggers.BY_WORD,
+            topology.kind, to=triggers.itself, when=changed, index=triggers.BY_WORD,
             namespaces=here,
         )
         .watches(ShifuNode, to=triggers.no_requests)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from quintant.api.scheduling import Toleration
+from quintant.core.object import replace
 from quintant.operators.portal.api import (
     MOST_NODE_LABELS,
     MOST_RATE,
@@ -14,11 +15,13 @@ from quintant.operators.portal.api import (
     MOST_REPLICAS,
     MOST_TOLERATIONS,
     App,
+    ConfigMapKey,
     PortalExposeSpec,
     RateLimit,
     RateLimits,
     RelaySpec,
     RelayTarget,
+    SecretKey,
     ServiceRef,
     TunnelClassSpec,
 )
@@ -49,6 +52,18 @@ def through(targets: Mapping[str, str], app: App | None = None) -> PortalExposeS
     )
 
 
+def with_token(name: str, key: str = "") -> PortalExposeSpec:
+    ref = SecretKey(name=name, key=key)
+    target = RelayTarget(name="one", url="wss://relay.example.com", auth_secret_ref=ref)
+    return replace(spec(), relay=RelaySpec(targets=(target,)))
+
+
+def with_authority(name: str, key: str = "") -> PortalExposeSpec:
+    ref = ConfigMapKey(name=name, key=key)
+    target = RelayTarget(name="one", url="wss://relay.example.com", ca_config_map_ref=ref)
+    return replace(spec(), relay=RelaySpec(targets=(target,)))
+
+
 def limited(**limits: RateLimit) -> TunnelClassSpec:
     return TunnelClassSpec(replicas=1, size="small", rate_limits=RateLimits(**limits))
 
@@ -72,6 +87,13 @@ def test_spec_of_the_contract_is_right() -> None:
         (spec(one="wss://relay.example.com/" + "x" * 2048), "spec.relay.targets[0].url"),
         (through({"r" * 64: "wss://relay.example.com"}), "spec.relay.targets[0].name"),
         (through({"": "wss://relay.example.com"}), "spec.relay.targets[0].name"),
+        (with_token(""), "spec.relay.targets[0].authSecretRef.name"),
+        (with_token("A"), "spec.relay.targets[0].authSecretRef.name"),
+        (with_token("a" * 254), "spec.relay.targets[0].authSecretRef.name"),
+        (with_token("a", "b c"), "spec.relay.targets[0].authSecretRef.key"),
+        (with_token("a", ".."), "spec.relay.targets[0].authSecretRef.key"),
+        (with_authority(""), "spec.relay.targets[0].caConfigMapRef.name"),
+        (with_authority("a", "b/c"), "spec.relay.targets[0].caConfigMapRef.key"),
         (
             through({f"r{at}": "wss://relay.example.com" for at in range(MOST_RELAYS + 1)}),
             "spec.relay.targets",

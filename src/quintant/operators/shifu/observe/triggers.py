@@ -24,7 +24,9 @@ Child = ShifuDeployment | ShifuPod | ShifuService | ShifuConfig
 DEVICE_CHANGED: predicates.When[DeviceView] = predicates.changed(
     lambda device: (device.spec, hint_aspects(device), _status_aspects(device))
 )
-"""What of a device matters: not the generation, which upstream's agents move with every report."""
+"""What of a device matters where upstream's agents move its generation with every report."""
+SPEC_CHANGED: predicates.When[DeviceView] = DEVICE_CHANGED | predicates.generation
+"""What matters where only a spec moves it: the status names the generation that it is about."""
 CHILD_CHANGED: predicates.When[Child] = predicates.changed(lambda child: _aspects(child))
 
 

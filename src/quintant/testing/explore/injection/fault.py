@@ -3,7 +3,8 @@
 A point of a program that runs in real time has no number that lasts; it is named by what it is:
 `crash-after@delete:apps/statefulsets:default/a#1`. A token repeats a run exactly: the faults,
 joined with `+`, and, where they are not the usual, the seed of the loop and the number of steps of
-the script: `lost@c0+stale@e7~seed=12~steps=2`.
+the script: `lost@c0+stale@e7~seed=12~steps=2`. What users apply, where a scenario leaves that open,
+comes last, as merge patches of what is good: `undisturbed~specs=[{"replicas":3}]`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from quintant.core.errors import ConfigError
 from quintant.testing.explore.injection.trace import Point, PointKind
@@ -116,6 +119,8 @@ MEMBER_MODES = (
 CALL_MODES = (*CRASHES, FaultMode.LOST, FaultMode.PARENT_GONE)
 """At every call; how a remote refuses is its model's to say."""
 
+SPECS = "~specs="
+_PATCHES = msgspec.json.Decoder(list[msgspec.Raw])
 _FAULT = re.compile(r"([a-z0-9-]+)@([wce])(\d+)")
 _NAMED = re.compile(r"([a-z0-9-]+)@(([A-Za-z]+):[^:@~+]+:[^@~+]+#\d+)")
 """A mode at a point that has a name; its first word is a verb, or the type of an event."""
@@ -150,6 +155,8 @@ class RunToken:
     gone: str = ""
     """The object that is deleted for good in the calm after the last step: only ours, to compare
     with, and no part of what a token is written as."""
+    specs: tuple[bytes, ...] = ()
+    """What users apply one after the other, each a merge patch in JSON."""
 
     @property
     def is_single(self) -> bool:
@@ -162,26 +169,29 @@ class RunToken:
     def __str__(self) -> str:
         text = "+".join(map(str, self.faults)) or "undisturbed"
         text += f"~seed={self.seed}" if self.seed else ""
-        return text + (f"~steps={self.steps}" if self.steps is not None else "")
+        text += f"~steps={self.steps}" if self.steps is not None else ""
+        return text + (f"{SPECS}[{b','.join(self.specs).decode()}]" if self.specs else "")
 
     @staticmethod
     def parse(text: str) -> RunToken:
         """The run that a token names; ConfigError if it names none."""
-        named, *options = text.split("~")
+        before, _, given = text.partition(SPECS)
+        named, *options = before.split("~")
         values = dict(option.partition("=")[::2] for option in options)
         try:
             faults = () if named == "undisturbed" else tuple(map(_fault, named.split("+")))
             steps = int(values.pop("steps")) if "steps" in values else None
             seed = int(values.pop("seed", "0"))
+            specs = tuple(map(bytes, _PATCHES.decode(given))) if given else ()
             if values:
                 raise ValueError(f"it has no option {next(iter(values))!r}")
-        except ValueError as error:
+        except (ValueError, msgspec.DecodeError) as error:
             raise ConfigError(
                 f"cannot replay {text!r}",
                 because=str(error),
                 hint="give a token as a failure prints it, such as crash-after@w3",
             ) from None
-        return RunToken(faults, seed, steps)
+        return RunToken(faults, seed, steps, specs=specs)
 
 
 def _fault(text: str) -> PlannedFault:

@@ -19,6 +19,7 @@ REST_SECONDS = 60.0
 # The same for disturbed runs, of which there are many.
 DISTURBED_REST_SECONDS = 10.0
 EVENTS = " events.events.k8s.io "
+FAILS_AGAIN = " fails again and again"
 
 
 async def rest_violations(
@@ -38,7 +39,7 @@ async def rest_violations(
 def _failing(engines: Iterable[Engine]) -> Iterator[str]:
     for controller in _controllers(engines):
         for key in filter(controller.failures, controller.queue.due()):
-            yield f"{controller.name} {key} fails again and again"
+            yield f"{controller.name} {key}{FAILS_AGAIN}"
 
 
 def _writing(writes: Iterable[Point], rest: float) -> Iterator[str]:

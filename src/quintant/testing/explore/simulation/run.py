@@ -55,6 +55,8 @@ class RunRecord:
     """What exists in remotes at the end."""
     refused: set[str] = field(default_factory=set)
     """Calls that a remote refused."""
+    refusals: dict[int, str] = field(default_factory=dict)
+    """What users applied and the server refused: why, by the number of the step."""
     answered: Counter[str] = field(default_factory=Counter)
     """How often each call of a remote was carried out."""
 
@@ -83,15 +85,19 @@ class ScenarioRunner:
                 record.violations.append(f"secret {number} is in the logs")
         return record
 
+    def prepared(self) -> World:
+        """The world in which every run begins."""
+        if self._base is None:
+            self._base = run(self._prepared())
+        return self._base
+
     def _without_secrets(self, text: str) -> str:
         return next(("a secret is in it" for each in self.scenario.secrets if each in text), text)
 
     def _made(self, token: RunToken) -> RunRecord:
-        if self._base is None:
-            self._base = run(self._prepared())
-        record = RunRecord(token, Trace())
+        record, base = RunRecord(token, Trace()), self.prepared()
         try:
-            run(self._run(record, self._base), seed=token.seed)
+            run(self._run(record, base), seed=token.seed)
         except LoopStuck as error:
             record.stopped = f"LoopStuck: {error}"
         return record
@@ -123,9 +129,7 @@ class ScenarioRunner:
             cluster.server.snapshot(),
             injector,
             trace,
-            seed=token.seed,
-            steps=token.steps,
-            gone=token.gone,
+            token=token,
             replicas=_replicas(scenario, token),
             used=self._used,
         )
@@ -148,6 +152,7 @@ class ScenarioRunner:
         record.outside = {each for it in world.remotes.values() for each in +it.ledger.live}
         record.gone, record.answered = injector.gone, injector.answered
         record.refused = injector.refused
+        record.refusals = world.refusals
 
 
 def _replicas(scenario: Scenario, token: RunToken) -> int:

@@ -11,18 +11,23 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, MutableSet
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
+from quintant.client.rest import APPLY
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Table
+from quintant.core import codec
 from quintant.core.clock import Random, monotonic, seconds_of
-from quintant.core.errors import ConfigError, Conflict
+from quintant.core.errors import ApiError, ConfigError, Conflict
 from quintant.core.object import K, Model, Object
+from quintant.core.resource import resource_of
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
+from quintant.testing.explore.injection.fault import RunToken
 from quintant.testing.explore.injection.injector import Injector
 from quintant.testing.explore.injection.members import MemberFaults
 from quintant.testing.explore.injection.somebody_else import SomebodyElse
@@ -58,9 +63,7 @@ class ScenarioWorld:
         injector: Injector,
         trace: Trace,
         *,
-        seed: int = 0,
-        steps: int | None = None,
-        gone: str = "",
+        token: RunToken = RunToken(),
         replicas: int = 1,
         used: MutableSet[Manager],
     ) -> None:
@@ -75,12 +78,16 @@ class ScenarioWorld:
         self.tasks: set[asyncio.Task[None]] = set()
         """What the script has going on beside it."""
         self._others: list[Engine] = []
-        self.random = Random(f"script {seed}")
+        self.random = Random(f"script {token.seed}")
         """Chance for scripts: the same in every run."""
         self.trace = trace
         """What happened so far."""
-        self._scenario, self._base, self._steps = scenario, base, steps
-        self._gone = gone
+        self.specs = token.specs
+        """What users apply one after the other, where a scenario leaves that open."""
+        self.refusals: dict[int, str] = {}
+        """Why what a user applied was refused, by the number of the step."""
+        self._scenario, self._base, self._steps = scenario, base, token.steps
+        self._gone = token.gone
         self._rest = (-1, 0.0)
         self._ending = False
         self._changes = 0
@@ -92,7 +99,7 @@ class ScenarioWorld:
             injector,
             trace,
             restart_after=scenario.restart_after,
-            seed=seed,
+            seed=token.seed,
             replicas=replicas,
         )
         somebody = SomebodyElse(cluster.server, cluster.admin, base)
@@ -132,6 +139,13 @@ class ScenarioWorld:
             except Conflict:
                 found = await self.client.get(kind, name, namespace)
         return await self.client.patch(change(found), since=found)
+
+    async def apply_spec(self, obj: Object, spec: Any) -> None:
+        """Apply an object with this spec as a user does; what the server refuses is noted."""
+        self.trace.tell(f"- apply {describe(obj)}")
+        if why := await refusal_of(self.client, obj, spec):
+            self.trace.tell(f"  refused: {why}")
+            self.refusals[self.trace.steps] = why
 
     async def set_status(self, obj: K, status: Model) -> K:
         """Set an object's status, as whoever owns it would."""
@@ -239,6 +253,27 @@ class ScenarioWorld:
         self._injector.note_write(table.name, change.key, change.rv)
         if type(self._scenario).always is not Scenario.always:
             self.violations.check(self._scenario.always, self)
+
+
+async def refusal_of(client: Client, obj: Object, spec: Any) -> str:
+    """Apply an object with this spec, on the server's side; why it is refused, or nothing."""
+    resource, meta = resource_of(type(obj)), obj.metadata
+    document = {
+        "apiVersion": resource.api_version,
+        "kind": resource.kind,
+        "metadata": msgspec.json.decode(codec.encode(obj))["metadata"],
+        "spec": spec,
+    }
+    try:
+        await client.raw(
+            "PATCH",
+            f"{resource.path(meta.namespace, meta.name)}?fieldManager=user&force=true",
+            body=msgspec.json.encode(document),
+            headers={"content-type": APPLY},
+        )
+    except ApiError as error:
+        return str(error)
+    return ""
 
 
 def _named(remotes: Mapping[str, Any]) -> Mapping[str, RemoteModel]:
