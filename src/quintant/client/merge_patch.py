@@ -18,7 +18,7 @@ from quintant.core.resource import is_custom_kind
 def make_merge_patch(new: Object, since: Object) -> dict[str, Any]:
     """The merge patch that turns `since` into `new`; empty when they are equal."""
     before, after = _without_shared(since, new)
-    patch = _between(codec.to_plain(before), codec.to_plain(after))
+    patch = merge_patch_between(codec.to_plain(before), codec.to_plain(after))
     if not is_custom_kind(type(new)):
         _refuse_lists(patch, type(new).__name__)
     return patch
@@ -38,12 +38,13 @@ def _without_shared(old: M, new: M) -> tuple[M, M]:
     return replace(old, **before), replace(new, **after)
 
 
-def _between(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def merge_patch_between(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """The merge patch that turns plain data into other plain data."""
     patch: dict[str, Any] = {name: None for name in old if name not in new}
     for name, value in new.items():
         before = old.get(name)
         if isinstance(before, dict) and isinstance(value, dict):
-            inner = _between(before, value)
+            inner = merge_patch_between(before, value)
             if inner:
                 patch[name] = inner
         elif name not in old or not _same(before, value):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from quintant.client.merge_patch import merge_patch_between
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
@@ -26,7 +27,7 @@ from quintant.testing.explore.specs.checks import (
 )
 from quintant.testing.explore.specs.plan import SpecPlan, plan_specs
 from quintant.testing.explore.specs.scenario import SpecScenario, good_spec
-from quintant.testing.explore.specs.schema import Spec, merge_patch, spec_schema
+from quintant.testing.explore.specs.schema import Spec, spec_schema
 from quintant.testing.explore.specs.transitions import SpecCase
 from quintant.testing.explore.story import failure_story
 from quintant.testing.loop import run
@@ -78,7 +79,7 @@ class SpecExplorer:
 
     def token(self, case: SpecCase) -> RunToken:
         """The run of a case: the good spec, those of the case, and the good one again."""
-        patches = (msgspec.json.encode(merge_patch(self.good, spec)) for spec in case.specs)
+        patches = (msgspec.json.encode(merge_patch_between(self.good, spec)) for spec in case.specs)
         return RunToken(specs=(GOOD, *patches, GOOD))
 
     def run_case(self, case: SpecCase) -> ExplorationFailure | None:

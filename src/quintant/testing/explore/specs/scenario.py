@@ -10,16 +10,18 @@ class GreeterSpecs(SpecScenario):
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from copy import deepcopy
 
 import msgspec
 
+from quintant.cluster.apiserver.patch.merge_patch import merge_patch
 from quintant.core import codec
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object
 from quintant.testing.explore.injection.fault import FaultMode
 from quintant.testing.explore.scenario import Document, Scenario
 from quintant.testing.explore.simulation.scenario_world import ScenarioWorld
-from quintant.testing.explore.specs.schema import Spec, patched
+from quintant.testing.explore.specs.schema import Spec
 
 
 class SpecScenario(Scenario):
@@ -55,7 +57,9 @@ class SpecScenario(Scenario):
         good = good_spec(self)
         await self.surroundings(world)
         for patch in world.specs or (b"{}",):
-            await world.apply_spec(self.subject, patched(good, msgspec.json.decode(patch)))
+            await world.apply_spec(
+                self.subject, merge_patch(deepcopy(good), msgspec.json.decode(patch))
+            )
             await world.quiet()
 
 

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec.json import encode
-
 Schema = Mapping[str, Any]
 Spec = dict[str, Any]
 Path = tuple[str | int, ...]
@@ -195,29 +193,3 @@ def _matches(pattern: str, text: str) -> bool:
         return re.search(pattern, text) is not None
     except re.error:
         return False
-
-
-def merge_patch(before: Any, after: Any) -> Any:
-    """What makes `after` of `before`, as a JSON merge patch."""
-    if not isinstance(before, dict) or not isinstance(after, dict):
-        return after
-    found = {name: None for name in before if name not in after}
-    for name, value in after.items():
-        if name not in before:
-            found[name] = value
-        elif encode(before[name]) != encode(value):
-            found[name] = merge_patch(before[name], value)
-    return found
-
-
-def patched(before: Any, patch: Any) -> Any:
-    """A value with a JSON merge patch."""
-    if not isinstance(patch, dict):
-        return patch
-    made = dict(before) if isinstance(before, dict) else {}
-    for name, value in patch.items():
-        if value is None:
-            made.pop(name, None)
-        else:
-            made[name] = patched(made.get(name), value)
-    return made

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from quintant.testing.explore.specs.schema import (
-    merge_patch,
     minimal,
-    patched,
     properties,
     rules,
     value_at,
@@ -99,18 +97,3 @@ def test_a_rule_names_fields_and_not_what_it_calls() -> None:
     schema = {"x-kubernetes-validations": [{"rule": "self.a.startsWith('x') || has(self.b.c)"}]}
     (found,) = rules(schema)
     assert found.names == (("a",), ("b", "c"))
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ({"a": 1}, {"a": 1, "b": {"c": [1]}}),
-        ({"a": {"b": 1, "c": 2}}, {"a": {"c": 3}}),
-        ({"a": 1}, {}),
-        # True is 1 in Python, and another value in JSON.
-        ({"a": 1}, {"a": True}),
-    ],
-)
-def test_a_patch_makes_one_spec_of_another(before: Any, after: Any) -> None:
-    made = patched(before, merge_patch(before, after))
-    assert repr(made) == repr(after)
