@@ -12,6 +12,7 @@ LIMITS, PRIORITY = "LimitRanger", "Priority"
 PROTECTION = "StorageObjectInUseProtection"
 RESIZE = "PersistentVolumeClaimResize"
 RESOURCE_QUOTA = "ResourceQuota"
+RUNTIME_CLASS = "RuntimeClass"
 SERVICE_ACCOUNT = "ServiceAccount"
 STORAGE_CLASS = "DefaultStorageClass"
 TOLERATIONS = "DefaultTolerationSeconds"
@@ -20,7 +21,7 @@ SWITCHABLE = frozenset(
     {
         *(CERTIFICATE_APPROVAL, CERTIFICATE_SIGNING, CERTIFICATE_SUBJECT),
         *(INGRESS_CLASS, LIMITS, PRIORITY, PROTECTION, RESIZE, RESOURCE_QUOTA),
-        *(SERVICE_ACCOUNT, STORAGE_CLASS, TOLERATIONS),
+        *(RUNTIME_CLASS, SERVICE_ACCOUNT, STORAGE_CLASS, TOLERATIONS),
     }
 )
 """Those that can be left out."""

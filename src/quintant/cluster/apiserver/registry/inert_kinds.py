@@ -30,7 +30,6 @@ INERT_KINDS = (
     InertKind("ResourceClaim", "holds devices for pods"),
     InertKind("ResourceClaimTemplate", "each pod gets a claim made of it"),
     InertKind("ResourceSlice", "says which devices a node has"),
-    InertKind("RuntimeClass", "chooses how containers are run"),
     InertKind("ServiceCIDR", "Services get their addresses from it"),
     InertKind("VolumeAttachment", "a volume is attached to a node"),
     InertKind("VolumeAttributesClass", "a volume is changed to what it says"),

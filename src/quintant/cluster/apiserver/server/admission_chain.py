@@ -1,11 +1,13 @@
 """AllOrderedPlugins: the admission plugins of the server itself, in their order.
 
     mutating        NamespaceLifecycle, then
-      pods            LimitRanger, ServiceAccount, Priority, DefaultTolerationSeconds
+      pods            LimitRanger, ServiceAccount, Priority, DefaultTolerationSeconds,
+                      RuntimeClass
       claims          DefaultStorageClass, StorageObjectInUseProtection
       volumes         StorageObjectInUseProtection
     validating      of what is valid by itself
       pods, claims    LimitRanger; of claims PersistentVolumeClaimResize, too
+      pods            RuntimeClass
       classes         Priority: one default
       requests        CertificateApproval, CertificateSigning, CertificateSubjectRestriction
     at last         ResourceQuota, after validating policies and webhooks

@@ -20,6 +20,10 @@ from quintant.cluster.apiserver.admission.plugins.pod_priority_tolerations impor
     admit_tolerations,
     check_priority_class,
 )
+from quintant.cluster.apiserver.admission.plugins.runtime_class import (
+    admit_runtime_class,
+    check_overhead,
+)
 from quintant.cluster.apiserver.admission.plugins.service_account import admit_account
 from quintant.cluster.apiserver.admission.plugins.storage import (
     add_claim_protection,
@@ -49,6 +53,7 @@ MUTATING: Mapping[str, tuple[AdmissionPlugin, ...]] = {
         AdmissionPlugin(names.SERVICE_ACCOUNT, admit_account),
         AdmissionPlugin(names.PRIORITY, admit_priority),
         AdmissionPlugin(names.TOLERATIONS, admit_tolerations),
+        AdmissionPlugin(names.RUNTIME_CLASS, admit_runtime_class),
     ),
 }
 VALIDATING: Mapping[str, tuple[AdmissionPlugin, ...]] = {
@@ -59,7 +64,10 @@ VALIDATING: Mapping[str, tuple[AdmissionPlugin, ...]] = {
         AdmissionPlugin(names.LIMITS, enforce_limits),
         AdmissionPlugin(names.RESIZE, check_resize),
     ),
-    "pods": (AdmissionPlugin(names.LIMITS, enforce_limits),),
+    "pods": (
+        AdmissionPlugin(names.LIMITS, enforce_limits),
+        AdmissionPlugin(names.RUNTIME_CLASS, check_overhead),
+    ),
     "priorityclasses.scheduling.k8s.io": (AdmissionPlugin(names.PRIORITY, check_priority_class),),
 }
 """The plugins that see an object which no step changes any more."""
