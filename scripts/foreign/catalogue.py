@@ -131,6 +131,8 @@ IM = PythonProgram(
 """Infrastructure Manager: GPL-3, so never imported, and without what its other clouds need."""
 CYCLONEDX = PythonProgram("cyclonedx", ("cyclonedx-python-lib[json-validation]==11.12.0",))
 """CycloneDX' own library, with its schemas: what the image's SBOM is held to."""
+ANSIBLE = PythonProgram("ansible", ("ansible==12.3.0", "kubernetes==36.0.2"))
+"""Ansible with its collections, kubernetes.core among them, and the client that this one needs."""
 BASEDPYRIGHT = PythonProgram("basedpyright", ("basedpyright==1.40.2",))
 """Pyright, which brings the Node.js that it runs on."""
 KR8S = PythonProgram("kr8s", ("kr8s==0.20.15",))
@@ -150,6 +152,7 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
     for program in (
         ACTIONLINT,
         AGNHOST,
+        ANSIBLE,
         BASEDPYRIGHT,
         CHISEL,
         COMETBFT,
