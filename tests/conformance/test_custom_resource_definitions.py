@@ -408,3 +408,26 @@ async def test_kubernetes_own_groups_need_an_approval(
     assert {field for _, field, _ in causes(reply)} <= {
         "metadata.annotations[api-approved.kubernetes.io]"
     }
+
+
+RULED = {"properties": {"a": text()}, "x-kubernetes-validations": [{"rule": "self.a == 'x'"}]}
+NO_GROUP = {("metadata.name", INVALID), ("spec.group", REQUIRED)}
+
+
+@pytest.mark.parametrize(
+    ("schema", "more"),
+    [
+        (spec(a=text()), set()),
+        ({"type": "object", **RULED}, set()),
+        ({"description": "Anything."}, {("spec.validation.openAPIV3Schema.type", REQUIRED)}),
+    ],
+    ids=["plain", "ruled", "untyped"],
+)
+async def test_a_definition_without_a_group_is_refused_beside_what_else_is_wrong(
+    target: Target, schema: JsonObject, more: set[tuple[str, str]]
+) -> None:
+    crd = definition("example.com", schema)
+    del crd["spec"]["group"]
+    reply = await target.send("POST", CRDS, crd)
+    assert reply.status == 422
+    assert {(field, reason) for reason, field, _ in causes(reply)} == NO_GROUP | more

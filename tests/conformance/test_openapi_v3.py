@@ -95,6 +95,15 @@ async def test_a_changed_schema_is_published(target: Target) -> None:
     await gone(target, published.path)
 
 
+async def test_what_every_object_has_is_explained(target: Target) -> None:
+    published = Published(target, f"{await defined(target, spec(a=text()))}/v1")
+    own = (await published.kind())["properties"]
+    schemas = (await target.get(published.path))["components"]["schemas"]
+    metadata = schemas[META.rpartition("/")[2]]["properties"]
+    common = [own[name] for name in ("apiVersion", "kind", "metadata")]
+    assert all(each.get("description") for each in (*common, *metadata.values()))
+
+
 PORT = {"x-kubernetes-int-or-string": True}
 EMBEDDED = {**UNKNOWN, "x-kubernetes-embedded-resource": True}
 CASES: list[tuple[str, JsonObject, JsonObject]] = [

@@ -1,7 +1,7 @@
 """GetOpenAPIDefinitions: built-in kinds from the tables, custom ones from definitions.
 
-Field names, types and how lists merge are facts; descriptions are there only where a definition
-has them.
+Field names, types and how lists merge are facts; descriptions are there where a definition has
+them, and of what every object has.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver import go_types
-from quintant.cluster.apiserver.discovery import api_resources
+from quintant.cluster.apiserver.discovery import api_resources, openapi_descriptions
 from quintant.cluster.apiserver.discovery.api_resources import ServedSubresource
 from quintant.cluster.apiserver.go_types import FieldKind, FieldType, MessageField, MessageType
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -18,6 +18,7 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 
 Schema = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+_OBJECT_META = "meta.v1.ObjectMeta"
 _GVK = "x-kubernetes-group-version-kind"
 _PACKAGES = {
     "meta.v1": META,
@@ -60,7 +61,7 @@ _NAMED = {
 def components(kinds: Iterable[Kind]) -> dict[str, Schema]:
     """The schemas of some kinds, and every schema they refer to."""
     found: dict[str, Schema] = dict(_OTHERS)
-    _collect(go_types.message("meta.v1.ObjectMeta"), found)
+    _collect(go_types.message(_OBJECT_META), found)
     _collect(go_types.message("meta.v1.ListMeta"), found)
     for kind in kinds:
         name = schema_name(kind)
@@ -80,6 +81,16 @@ def components(kinds: Iterable[Kind]) -> dict[str, Schema]:
 def reference(name: str) -> Schema:
     """A schema that is another one."""
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+_COMMON: Mapping[str, Schema] = {
+    "apiVersion": {"type": "string", "description": openapi_descriptions.API_VERSION},
+    "kind": {"type": "string", "description": openapi_descriptions.KIND},
+    "metadata": {
+        "allOf": [reference(f"{META}ObjectMeta")],
+        "description": openapi_descriptions.METADATA,
+    },
+}
 
 
 def schema_name(kind: Kind, sub: ServedSubresource | None = None) -> str:
@@ -132,12 +143,7 @@ def _custom(kind: Kind) -> Schema:
 
 def _whole(schema: Schema) -> Schema:
     """The schema of an object, with what every object has."""
-    common = {
-        "apiVersion": {"type": "string"},
-        "kind": {"type": "string"},
-        "metadata": {"allOf": [reference(f"{META}ObjectMeta")]},
-    }
-    return {**schema, "properties": {**schema.get("properties", {}), **common}}
+    return {**schema, "properties": {**schema.get("properties", {}), **_COMMON}}
 
 
 def inside(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
@@ -178,6 +184,9 @@ def _collect(message: MessageType, schemas: dict[str, Schema]) -> None:
 
 def _structure(message: MessageType) -> Schema:
     properties = {name: _property(field) for name, field in message.fields.items()}
+    if message.name == _OBJECT_META:
+        for name, text in openapi_descriptions.OBJECT_META.items():
+            properties[name] = properties[name] | {"description": text}
     schema: Schema = {"type": "object", "properties": properties}
     required = [name for name, field in message.fields.items() if field.traits.required]
     if required:
