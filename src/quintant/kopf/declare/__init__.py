@@ -1,0 +1,1 @@
+"""What handlers say: decorators and what they take."""

@@ -1,0 +1,326 @@
+"""One round of one object: what happened, which handlers are called, and what is written of it.
+
+index → events → daemons → finalizer → changes → patch
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from quintant.client.rest import Rest
+from quintant.core.clock import monotonic
+from quintant.kopf.declare.errors import ErrorsMode
+from quintant.kopf.declare.filters import fields_of, matches
+from quintant.kopf.declare.handlers import HANDLED, Handler, HandlerKind, Reason
+from quintant.kopf.declare.lifecycles import all_at_once
+from quintant.kopf.declare.registry import OperatorRegistry, deduplicated
+from quintant.kopf.declare.resource import Resource
+from quintant.kopf.persist.progress import HandlerProgress, Progress, deliver_results
+from quintant.kopf.run.causes import Cause, difference, held, reason_of
+from quintant.kopf.run.daemons import Daemons
+from quintant.kopf.run.indices import OperatorIndices
+from quintant.kopf.run.invoke import Execution, call_handlers
+from quintant.kopf.run.loggers import ObjectLogger
+from quintant.kopf.run.memories import ObjectMemory
+from quintant.kopf.run.patching import Written, write_patch
+from quintant.kopf.values.body import deleting
+from quintant.kopf.values.flags import DaemonStoppingReason
+from quintant.kopf.values.patch import Patch
+
+DELETED = "DELETED"
+
+
+@dataclass(frozen=True)
+class ResourceHandlers:
+    """The handlers of one resource, by what they are called for."""
+
+    index: Sequence[Handler]
+    event: Sequence[Handler]
+    spawn: Sequence[Handler]
+    change: Sequence[Handler]
+
+    @classmethod
+    def of(cls, registry: OperatorRegistry, resource: Resource) -> ResourceHandlers:
+        def find(*kinds: HandlerKind) -> list[Handler]:
+            return list(deduplicated(registry.for_resource(resource, *kinds)))
+
+        return cls(
+            find(HandlerKind.INDEX),
+            find(HandlerKind.EVENT),
+            find(HandlerKind.DAEMON, HandlerKind.TIMER),
+            registry.for_resource(resource, HandlerKind.CHANGE),
+        )
+
+
+@dataclass(frozen=True)
+class Operating:
+    """What all rounds share."""
+
+    execution: Execution
+    rest: Rest
+    indices: OperatorIndices
+    daemons: Daemons
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is to be looked at in a round."""
+
+    type: str | None
+    raw: dict[str, Any]
+    memory: ObjectMemory
+    fresh: bool
+    """Whether the server said so just now; else time has passed."""
+    consistent: bool
+    """Whether it is not older than what was written of it."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a round leaves behind."""
+
+    version: str = ""
+    """Of the object, if it was written."""
+    delay: float | None = None
+    """Seconds until it is to be looked at again."""
+
+
+class Rounds:
+    """Rounds of the objects of one resource."""
+
+    def __init__(self, shared: Operating, resource: Resource, handlers: ResourceHandlers) -> None:
+        self._shared, self._resource, self._handlers = shared, resource, handlers
+        self._settings = shared.execution.settings
+        self._extra = fields_of([*handlers.change, *handlers.event, *handlers.spawn])
+
+    async def index(self, seen: Seen, uid: str) -> None:
+        """Have the indexes tell of the object as it is."""
+        indices = self._shared.indices
+        if not self._handlers.index:
+            return
+        if seen.type == DELETED:
+            indices.discard(uid)
+            return
+        cause = self._cause(seen, Patch())
+        chosen = [each for each in self._handlers.index if matches(each, cause)]
+        for each in self._handlers.index:
+            if each not in chosen:
+                indices[each.id].discard(uid)
+        kept, now = seen.memory.index_progress, self._shared.execution.now()
+        fresh = Progress.begin(chosen, now)
+        progress = fresh if kept is None else Progress({**fresh, **_of(kept, fresh)}, now)
+        outcomes = await call_handlers(
+            self._shared.execution, chosen, cause, progress,
+            lifecycle=all_at_once, errors=ErrorsMode.IGNORED,
+        )  # fmt: skip
+        for id, outcome in outcomes.items():
+            if outcome.exception is not None:
+                indices[id].discard(uid)
+            elif outcome.result is not None:
+                indices[id].put(uid, outcome.result)
+        after = progress.after(outcomes, now)
+        left = {id: state for id, state in after.items() if not state.success}
+        seen.memory.index_progress = Progress(left, now) if left else None
+
+    async def run(self, seen: Seen, wake: Callable[[], None]) -> Ended:
+        """One round; `wake` asks for another one."""
+        memory, body = seen.memory, seen.memory.body
+        patch = Patch(memory.remaining, body=body)
+        memory.remaining, begun_empty = None, not patch
+        if seen.fresh:
+            await self._events(self._cause(seen, patch))
+        change = self._change(seen, patch)
+        waiting = self._daemons(seen, change, wake)
+        delays: list[float] = []
+        if self._finalizer(change, waiting, patch):
+            pass  # what handlers have to do comes once that is written
+        elif seen.consistent and begun_empty:
+            delays = await self._changes(memory, change) if self._handlers.change else []
+            self._release(seen, patch, done=not delays and not waiting)
+        return await self._write(seen, patch, delays)
+
+    async def _write(self, seen: Seen, patch: Patch, delays: list[float]) -> Ended:
+        written = Written(None, None)
+        if patch and seen.type != DELETED:
+            storage = self._settings.persistence.progress_storage
+            storage.touch(body=seen.memory.body, patch=patch, value=None)
+            written = await write_patch(self._shared.rest, self._resource, seen.memory.body, patch)
+            seen.memory.remaining = written.left
+        meta = (written.body or {}).get("metadata") or {}
+        going = meta.get("deletionTimestamp") and not meta.get("finalizers")
+        version = "" if going else str(meta.get("resourceVersion") or "")
+        return Ended(version, min(delays, default=0.0 if written.left else None))
+
+    def _cause(self, seen: Seen, patch: Patch, *, events: bool = False) -> Cause:
+        execution, body = self._shared.execution, seen.memory.body
+        return Cause(
+            resource=self._resource,
+            body=body,
+            patch=patch,
+            memo=seen.memory.memo,
+            logger=ObjectLogger(
+                body=body, settings=self._settings, events=execution.events if events else None
+            ),
+            indices=self._shared.indices,
+            extra={"type": seen.type, "event": {"type": seen.type, "object": seen.raw}},
+        )
+
+    def _change(self, seen: Seen, patch: Patch) -> Cause:
+        """What became of the object since its handlers were done."""
+        persistence, body, memory = self._settings.persistence, seen.memory.body, seen.memory
+        kept, storage = persistence.diffbase_storage, persistence.progress_storage
+        old, new = kept.fetch(body=body), kept.build(body=body, extra_fields=self._extra)
+        old = None if old is None else storage.clear(essence=old)
+        new = storage.clear(essence=new)
+        changes = difference(old, new)
+        if changes and seen.fresh:
+            memory.changed_at = monotonic()
+        initial = memory.listed and not memory.handled
+        gone = seen.type == DELETED
+        reason = reason_of(body, persistence.finalizer, old, changes, gone=gone, initial=initial)
+        return replace(
+            self._cause(seen, patch, events=True),
+            extra={}, reason=reason, old=old, new=new, diff=changes,
+            initial=initial and reason is not Reason.CREATE,
+        )  # fmt: skip
+
+    async def _events(self, cause: Cause) -> None:
+        """Tell those that want to know of everything; none of them is called again."""
+        chosen = [each for each in self._handlers.event if matches(each, cause)]
+        if not chosen:
+            return
+        execution = self._shared.execution
+        progress = Progress.begin(chosen, execution.now())
+        outcomes = await call_handlers(
+            execution, chosen, cause, progress, lifecycle=all_at_once, errors=ErrorsMode.IGNORED
+        )
+        deliver_results(outcomes, cause.patch)
+
+    def _daemons(self, seen: Seen, change: Cause, wake: Callable[[], None]) -> bool:
+        """Have the right daemons at work; returns whether some must end before the object may."""
+        if not self._handlers.spawn:
+            return False
+        memory, daemons = seen.memory, self._shared.daemons
+        if seen.type == DELETED or deleting(memory.body):
+            return not daemons.stop(memory, DaemonStoppingReason.RESOURCE_DELETED)
+        daemons.match(memory, self._spawned(memory, change), change, wake)
+        return False
+
+    def _spawned(self, memory: ObjectMemory, change: Cause) -> list[Handler]:
+        cause = replace(change, reason=None)
+        return [
+            each
+            for each in self._handlers.spawn
+            if each.id not in memory.ended and matches(each, cause)
+        ]
+
+    def _finalizer(self, change: Cause, waiting: bool, patch: Patch) -> bool:
+        """Hold the object, or let it go, as handlers want; returns whether that is to be written.
+
+        An object that is being deleted is let go at the end of a round alone.
+        """
+        finalizer, body = self._settings.persistence.finalizer, change.body
+        holds, going = held(body, finalizer), deleting(body) or change.reason is Reason.GONE
+        wanted = waiting or self._holds(change)
+        if wanted and not holds and not going:
+            patch.fns.append(partial(_hold, finalizer))
+            return True
+        if not wanted and holds and change.reason is not Reason.GONE:
+            patch.fns.append(partial(_release, finalizer))
+            return True
+        return False
+
+    def _holds(self, change: Cause) -> bool:
+        """Whether a handler must be called, or a daemon end, before the object may go."""
+        spawn = replace(change, reason=None)
+        return any(
+            each.requires_finalizer and matches(each, change, changes=False)
+            for each in self._handlers.change
+        ) or any(each.requires_finalizer and matches(each, spawn) for each in self._handlers.spawn)
+
+    def _release(self, seen: Seen, patch: Patch, *, done: bool) -> None:
+        finalizer, body = self._settings.persistence.finalizer, seen.memory.body
+        if done and seen.type != DELETED and deleting(body) and held(body, finalizer):
+            patch.fns.append(partial(_release, finalizer))
+
+    async def _changes(self, memory: ObjectMemory, change: Cause) -> list[float]:
+        """Call handlers of what happened; seconds until each that is not done is due."""
+        handlers = self._handlers.change
+        if not any(matches(each, change, changes=False) for each in handlers):
+            return []  # no handler of this object: nothing is kept of it
+        if change.reason not in HANDLED:
+            self._handled(memory, change)
+            return []
+        chosen = [each for each in deduplicated(handlers) if _concerns(each, change)]
+        if not chosen:
+            self._handled(memory, change)
+            return []
+        progress = await self._called(chosen, change)
+        if progress.done:
+            self._handled(memory, change)
+        return progress.delays
+
+    async def _called(self, chosen: list[Handler], change: Cause) -> Progress:
+        execution, handlers = self._shared.execution, self._handlers.change
+        storage, body, patch = (
+            self._settings.persistence.progress_storage,
+            change.body,
+            change.patch,
+        )
+        purpose = str(change.reason)
+        fetched = Progress.fetch(storage, body, handlers, execution.now())
+        progress = fetched.pursue(purpose, chosen)
+        stale = [id for id, each in progress.items() if not each.active and each.purpose]
+        for id in stale:
+            if progress[id].purpose != purpose and not _within(id, chosen):
+                storage.purge(key=id, body=body, patch=patch)
+        outcomes = await call_handlers(execution, chosen, change, progress)
+        progress = progress.after(outcomes, execution.now())
+        progress.store(storage, body, patch)
+        deliver_results(outcomes, patch)
+        if progress.done:
+            progress.purge(storage, body, patch, handlers)
+        return progress
+
+    def _handled(self, memory: ObjectMemory, change: Cause) -> None:
+        """Keep what was handled, so that what differs from it is a change."""
+        memory.handled = True
+        if change.reason is not Reason.GONE and change.new is not None and change.old != change.new:
+            storage = self._settings.persistence.diffbase_storage
+            storage.store(body=change.body, patch=change.patch, essence=change.new)
+
+
+def _of(kept: Progress, wanted: Progress) -> dict[str, HandlerProgress]:
+    return {id: each for id, each in kept.items() if id in wanted}
+
+
+def _concerns(handler: Handler, change: Cause) -> bool:
+    if handler.reason is not None and handler.reason is not change.reason:
+        return False
+    if handler.initial and not change.initial:
+        return False
+    if handler.initial and deleting(change.body) and not handler.deleted:
+        return False
+    return matches(handler, change)
+
+
+def _within(id: str, handlers: Sequence[Handler]) -> bool:
+    """Whether a handler is within one of some."""
+    return any(id.startswith(f"{each.id}/") for each in handlers)
+
+
+def _hold(finalizer: str, body: dict[str, Any]) -> None:
+    held = body.setdefault("metadata", {}).setdefault("finalizers", [])
+    if finalizer not in held:
+        held.append(finalizer)
+
+
+def _release(finalizer: str, body: dict[str, Any]) -> None:
+    meta = body.setdefault("metadata", {})
+    left = [each for each in meta.get("finalizers") or () if each != finalizer]
+    meta.pop("finalizers", None)
+    if left:
+        meta["finalizers"] = left

@@ -1,0 +1,162 @@
+"""One resource followed, in one namespace or in all: every object as it is, then each change.
+
+What is listed comes without a type, as kopf's handlers know it. A watch that ends goes on from
+where it was; one whose version is gone lists again, and what vanished meanwhile is reported as
+deleted. Nothing that a server says ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from quintant.client.rest import PAGE_SIZE, Rest
+from quintant.client.transport import JSON, ApiRequest
+from quintant.core.clock import Random, monotonic
+from quintant.core.errors import ApiError, QuintantError, Status, TransportError, from_status
+from quintant.kopf.declare.resource import Resource
+from quintant.kopf.values.fields import resolve
+from quintant.runtime.observe.logs import get_logger
+from quintant.runtime.watch.backoff import ReflectorBackoff
+from quintant.runtime.watch.line_buffer import LineBuffer
+from quintant.runtime.watch.stream_timers import SilenceTimer
+from quintant.runtime.watch.timeouts import Timers
+
+GONE = 410
+MOST_PAGES = 100_000
+RawObject = dict[str, Any]
+Report = Callable[[str | None, RawObject], None]
+
+log = get_logger()
+_HEADERS = {"accept": JSON}
+
+
+class Expired(Exception):
+    """The server no longer knows the version that was to be gone on from."""
+
+
+class Watcher:
+    """Follows one resource for ever."""
+
+    def __init__(
+        self,
+        rest: Rest,
+        resource: Resource,
+        namespace: str,
+        report: Report,
+        random: Random,
+        *,
+        listed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._rest, self._random, self._report, self._listed = rest, random, report, listed
+        self._what, self._path = f"{resource} {namespace}".strip(), resource.api.path(namespace)
+        self._api_version = f"{resource.group}/{resource.version}".lstrip("/")
+        self._kind = resource.kind
+        self._known: dict[str, RawObject] = {}
+        """What is there, by uid, as little of it as says that it has gone."""
+        self._version = ""
+        self._backoff, self._timers = ReflectorBackoff(random), Timers()
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        while True:
+            try:
+                if not self._version:
+                    await self._list()
+                    self._listed()
+                await self._watch()
+            except Expired:
+                self._version = ""
+            except (QuintantError, msgspec.MsgspecError, UnicodeError, TimeoutError) as error:
+                log.warning("watch failed", kind=self._what, why=str(error) or repr(error))
+                await asyncio.sleep(self._pause(error))
+            except (RecursionError, TypeError, ValueError, AttributeError) as error:
+                # What a server answers may be of any shape; it costs this attempt alone.
+                log.warning("watch failed", kind=self._what, why=repr(error)[:500])
+                await asyncio.sleep(self._backoff.next())
+
+    def _pause(self, error: Exception) -> float:
+        lost = isinstance(error, TransportError | TimeoutError)
+        return self._backoff.reconnect() if lost else self._backoff.next()
+
+    async def _list(self) -> None:
+        seen: dict[str, RawObject] = {}
+        query = {"limit": str(PAGE_SIZE)}
+        for _ in range(MOST_PAGES):
+            reply = await self._rest.send(ApiRequest("GET", self._path, query, _HEADERS))
+            page = msgspec.json.decode(reply.body, type=dict[str, Any])
+            for obj in page.get("items") or ():
+                if (uid := _uid(obj)) is not None:
+                    seen[uid] = obj
+            meta = page.get("metadata") or {}
+            if not (token := meta.get("continue")):
+                break
+            query = {"limit": str(PAGE_SIZE), "continue": str(token)}
+        for uid in [uid for uid in self._known if uid not in seen]:
+            self._report("DELETED", self._known.pop(uid))
+        for uid, obj in seen.items():
+            self._known[uid] = _stub(obj)
+            self._report(None, {"apiVersion": self._api_version, "kind": self._kind, **obj})
+        self._version = str(meta.get("resourceVersion") or "")
+
+    async def _watch(self) -> None:
+        life = int(self._random.uniform(*self._timers.life))
+        query = {
+            "watch": "1",
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(life),
+            "resourceVersion": self._version,
+        }
+        call = ApiRequest("GET", self._path, query, _HEADERS)
+        try:
+            async with self._rest.stream(call) as chunks:
+                await self._read(chunks, life)
+        except ApiError as error:
+            if error.status == GONE:
+                raise Expired from None
+            raise
+
+    async def _read(self, chunks: AsyncIterator[bytes], life: int) -> None:
+        lines, alive = LineBuffer(), monotonic()
+        limit = asyncio.timeout(None)
+        silence = self._timers.idle(life, None)
+        async with limit:
+            with SilenceTimer(limit, lambda: alive + silence):
+                async for chunk in chunks:
+                    alive = monotonic()
+                    for line in lines.feed(chunk):
+                        self._take(msgspec.json.decode(line, type=dict[str, Any]))
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        kind, obj = event.get("type"), event.get("object")
+        if kind == "ERROR":
+            error = from_status(msgspec.convert(obj, Status))
+            raise Expired if error.status == GONE else error
+        if not isinstance(obj, dict):
+            raise ValueError("an event without an object")
+        version = resolve(obj, ("metadata", "resourceVersion"))
+        uid = _uid(obj)
+        if kind in ("ADDED", "MODIFIED") and uid is not None:
+            self._known[uid] = _stub(obj)
+            self._report(kind, obj)
+        elif kind == "DELETED" and uid is not None:
+            self._known.pop(uid, None)
+            self._report(kind, obj)
+        self._version = str(version or self._version)
+
+
+def _uid(obj: Any) -> str | None:
+    meta = obj.get("metadata") if isinstance(obj, dict) else None
+    if not isinstance(meta, dict) or not isinstance(meta.get("name"), str):
+        return None
+    return str(meta.get("uid") or f"{meta.get('namespace', '')}/{meta['name']}")
+
+
+def _stub(obj: RawObject) -> RawObject:
+    """As much of an object as tells which it was."""
+    meta = obj["metadata"]
+    kept = {key: meta[key] for key in ("name", "namespace", "uid") if key in meta}
+    return {"apiVersion": obj.get("apiVersion"), "kind": obj.get("kind"), "metadata": kept}
