@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,11 +11,9 @@ import msgspec
 
 from quintant.core.errors import NotFound
 from quintant.kopf.declare.registry import OperatorRegistry, set_default_registry
-from quintant.kopf.module import provide
 from quintant.kopf.run.operator import Operator, OperatorOptions
 from quintant.testing import InProcessCluster
 
-kopf: Any = provide()
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 EXAMPLES = "/apis/kopf.dev/v1/namespaces/default/kopfexamples"
 PREFIX = "kopf.zalando.org"
@@ -31,7 +29,9 @@ def definition(plural: str = "kopfexamples", kind: str = "KopfExample") -> dict[
         "name": "v1", "served": True, "storage": True,
         "subresources": {"status": {}}, "schema": {"openAPIV3Schema": schema},
     }  # fmt: skip
-    names = {"kind": kind, "plural": plural, "singular": kind.lower(), "shortNames": ["kex"]}
+    names: dict[str, Any] = {"kind": kind, "plural": plural, "singular": kind.lower()}
+    if kind == "KopfExample":
+        names["shortNames"] = ["kex"]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -84,7 +84,7 @@ class Examples:
     async def eventually(self, holds: Callable[[Any], bool], name: str = "a") -> Any:
         """The object, once something holds of it (None: it is gone)."""
         async with asyncio.timeout(600):
-            while not holds(found := await self.find(name)):
+            while not holds(found := await self.find(name)):  # noqa: ASYNC110 - as a client
                 await asyncio.sleep(0.5)
         return found
 
@@ -92,14 +92,14 @@ class Examples:
         await self.eventually(lambda found: found is None, name)
 
 
-def annotations(obj: Any) -> dict[str, str]:
+def annotations_of(obj: Any) -> dict[str, str]:
     found: dict[str, str] = obj["metadata"].get("annotations", {})
     return found
 
 
 def handled(obj: Any) -> bool:
     """Whether nothing is left to do."""
-    return obj is not None and list(annotations(obj)) == [LAST_HANDLED]
+    return obj is not None and list(annotations_of(obj)) == [LAST_HANDLED]
 
 
 @asynccontextmanager
@@ -126,6 +126,3 @@ async def with_kind(cluster: InProcessCluster) -> Examples:
     examples = Examples(cluster)
     await examples.ask("POST", DEFINITIONS, definition())
     return examples
-
-
-Work = Callable[[Examples], Awaitable[None]]

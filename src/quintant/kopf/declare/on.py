@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from quintant.kopf.declare.contexts import current_handler, current_subregistry
 from quintant.kopf.declare.handlers import Handler, HandlerKind, Reason, handler_id
@@ -13,7 +13,13 @@ from quintant.kopf.declare.resource import selector
 from quintant.kopf.values.fields import parse_field
 
 F = TypeVar("F", bound=Callable[..., Any])
-Decorator = Callable[[F], F]
+
+
+class Decorator(Protocol):
+    """What registers a function, and leaves it as it is."""
+
+    def __call__(self, fn: F, /) -> F: ...
+
 
 _NAMES = ("group", "version", "kind", "plural", "singular", "shortcut", "category")
 _EFFORT = ("param", "errors", "timeout", "retries", "backoff")
@@ -23,10 +29,10 @@ _SPAWN = ("initial_delay",)
 _WEBHOOK = ("subresource", "persistent", "side_effects", "ignore_failures")
 
 
-def _activity(kind: HandlerKind) -> Callable[..., Decorator[Any]]:
+def _activity(kind: HandlerKind) -> Callable[..., Decorator]:
     def declare(
         *, id: str | None = None, registry: OperatorRegistry | None = None, **given: Any
-    ) -> Decorator[Any]:
+    ) -> Decorator:
         _check(kind.value, given, _EFFORT)
 
         def decorate(fn: F) -> F:
@@ -48,14 +54,14 @@ probe = _activity(HandlerKind.PROBE)
 
 def _resource(
     kind: HandlerKind, name: str, options: tuple[str, ...] = (), **fixed: Any
-) -> Callable[..., Decorator[Any]]:
+) -> Callable[..., Decorator]:
     def declare(
         *words: Any,
         id: str | None = None,
         field: Any = None,
         registry: OperatorRegistry | None = None,
         **given: Any,
-    ) -> Decorator[Any]:
+    ) -> Decorator:
         _check(name, given, (*_NAMES, *_EFFORT, *_FILTERS, *options))
         chosen = selector(*words, **{each: given.pop(each, None) for each in _NAMES})
         path = parse_field(field)
@@ -88,17 +94,17 @@ timer = _resource(
 )
 
 
-def resume(*words: Any, deleted: bool | None = None, **given: Any) -> Decorator[Any]:
+def resume(*words: Any, deleted: bool | None = None, **given: Any) -> Decorator:
     """Have a function called for objects that are there when the operator comes."""
     return _change("resume", initial=True, deleted=bool(deleted))(*words, **given)
 
 
-def delete(*words: Any, optional: bool | None = None, **given: Any) -> Decorator[Any]:
+def delete(*words: Any, optional: bool | None = None, **given: Any) -> Decorator:
     """Have a function called before an object goes; with `optional`, without holding it."""
     return _change("delete", reason=Reason.DELETE, requires_finalizer=not optional)(*words, **given)
 
 
-def _webhook(kind: HandlerKind) -> Callable[..., Decorator[Any]]:
+def _webhook(kind: HandlerKind) -> Callable[..., Decorator]:
     declare = _resource(kind, kind.value, (*_WEBHOOK, "operations"))
 
     def decorator(
@@ -106,7 +112,7 @@ def _webhook(kind: HandlerKind) -> Callable[..., Decorator[Any]]:
         operation: str | None = None,
         operations: Collection[str] | None = None,
         **given: Any,
-    ) -> Decorator[Any]:
+    ) -> Decorator:
         chosen = [operation] if operation is not None else operations
         if chosen is not None and (isinstance(chosen, str) or not chosen):
             raise ValueError("operations are a list of CREATE, UPDATE, DELETE and CONNECT")
@@ -120,7 +126,7 @@ validate = _webhook(HandlerKind.VALIDATE)
 mutate = _webhook(HandlerKind.MUTATE)
 
 
-def subhandler(*, id: str | None = None, field: Any = None, **given: Any) -> Decorator[Any]:
+def subhandler(*, id: str | None = None, field: Any = None, **given: Any) -> Decorator:
     """Have a function called within the handler that is being called, with retries of its own."""
     _check("subhandler", given, (*_EFFORT, *_FILTERS, *_CHANGES))
     path = parse_field(field)
@@ -138,7 +144,7 @@ def subhandler(*, id: str | None = None, field: Any = None, **given: Any) -> Dec
 
 def register(fn: F, *, id: str | None = None, **given: Any) -> F:
     """Register a function within the handler that is being called."""
-    return subhandler(id=id, **given)(fn)  # type: ignore[no-any-return]
+    return subhandler(id=id, **given)(fn)
 
 
 def _made(

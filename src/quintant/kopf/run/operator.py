@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.client.retry import with_retries
-from quintant.core.errors import ConfigError
+from quintant.core.errors import ConfigError, leaf_errors
 from quintant.kopf.declare.handlers import HandlerKind
 from quintant.kopf.declare.lifecycles import Lifecycle, get_default_lifecycle
 from quintant.kopf.declare.registry import WEBHOOK_KINDS, OperatorRegistry, get_default_registry
@@ -155,8 +155,10 @@ class Operator:
                     await asyncio.shield(self._end(view, daemons, memories, execution))
                     await asyncio.shield(events.flush(FLUSH_SECONDS))
                     posting.cancel()
-        except* asyncio.CancelledError:
-            raise asyncio.CancelledError from None
+        except BaseExceptionGroup as group:
+            # Of what ended it, people are told one thing.
+            errors = [each for each in leaf_errors(group) if isinstance(each, Exception)]
+            raise errors[0] if errors else asyncio.CancelledError from None
 
     async def _end(
         self, view: ClusterView, daemons: Daemons, memories: Memories, execution: Execution

@@ -47,15 +47,14 @@ class EventPoster:
         """Have an event written; callable from any thread."""
         if reference.get("kind") == "Event":
             return
-        made = self._event(dict(reference), type, reason, message)
         try:
             running: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
         except RuntimeError:
             running = None
         if running is self._loop:
-            self._put(*made)
+            self._put(dict(reference), type, reason, message)
         else:
-            self._loop.call_soon_threadsafe(self._put, *made)
+            self._loop.call_soon_threadsafe(self._put, dict(reference), type, reason, message)
 
     async def run(self) -> None:
         """Write until cancelled."""
@@ -71,9 +70,10 @@ class EventPoster:
         finally:
             waiting.cancel()
 
-    def _put(self, namespace: str, event: dict[str, Any]) -> None:
+    def _put(self, reference: dict[str, Any], type: str, reason: str, message: str) -> None:
+        """On the loop, whose clock says when it was."""
         try:
-            self._waiting.put_nowait((namespace, event))
+            self._waiting.put_nowait(self._event(reference, type, reason, message))
         except asyncio.QueueFull:
             log.warning("event lost", why=f"{MOST_WAITING} wait to be written")
 

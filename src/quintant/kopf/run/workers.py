@@ -56,9 +56,12 @@ class Workers:
         self._slots: dict[str, _Slot] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._limit = asyncio.Semaphore(limit) if limit else None
+        self._closed = False
 
     def report(self, type: str | None, raw: RawObject) -> None:
         """Look at an object, now in this state."""
+        if self._closed:
+            return
         uid = uid_of(raw)
         slot = self._slots.get(uid)
         if slot is None:
@@ -77,12 +80,13 @@ class Workers:
         memory = self._memories.find(uid)
         if (slot := self._slots.get(uid)) is not None:
             slot.news.set()
-        elif memory is not None and isinstance(memory.body.raw, dict):
+        elif memory is not None and isinstance(memory.body.raw, dict) and not self._closed:
             self.report("MODIFIED", memory.body.raw)
             self._slots[uid].fresh = False
 
     async def stop(self) -> None:
-        """End all rounds."""
+        """End all rounds; none begins any more."""
+        self._closed = True
         for task in self._tasks:
             task.cancel()
         if self._tasks:

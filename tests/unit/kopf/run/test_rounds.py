@@ -6,16 +6,16 @@ import asyncio
 import json
 from typing import Any
 
+from quintant.kopf import public as kopf
 from quintant.testing import InProcessCluster
 from unit.kopf.kit import (
     FINALIZER,
     LAST_HANDLED,
     PREFIX,
-    annotations,
+    annotations_of,
     at_work,
     fresh_registry,
     handled,
-    kopf,
     with_kind,
 )
 
@@ -35,7 +35,7 @@ async def test_a_creation_is_handled_once_and_its_result_is_in_the_status(
         await examples.create(spec={"x": 1})
         found = await examples.eventually(handled)
         assert found["status"] == {"create_fn": {"message": "hello 1"}}
-        assert annotations(found) == {LAST_HANDLED: '{"spec":{"x":1}}\n'}
+        assert annotations_of(found) == {LAST_HANDLED: '{"spec":{"x":1}}\n'}
         await asyncio.sleep(60)
     assert calls == ["a"]
 
@@ -89,8 +89,8 @@ async def test_a_deletion_waits_for_its_handlers(cluster: InProcessCluster) -> N
         await asyncio.sleep(10)
         found = await examples.get()
         assert calls == ["clean 0"]
-        name = next(name for name in annotations(found) if name.endswith("clean"))
-        assert json.loads(annotations(found)[name])["retries"] == 1
+        name = next(name for name in annotations_of(found) if name.endswith("clean"))
+        assert json.loads(annotations_of(found)[name])["retries"] == 1
         await examples.gone()
     assert calls == ["clean 0", "clean 1"]
 
@@ -141,7 +141,7 @@ async def test_a_handler_goes_on_where_an_operator_was_killed(cluster: InProcess
     examples = await with_kind(cluster)
     async with at_work(cluster, registry):
         await examples.create(spec={})
-        await examples.eventually(lambda found: f"{PREFIX}/slow" in annotations(found))
+        await examples.eventually(lambda found: f"{PREFIX}/slow" in annotations_of(found))
     await asyncio.sleep(60)
     assert calls == [0]
     async with at_work(cluster, registry):
@@ -237,7 +237,7 @@ async def test_a_patch_reaches_spec_status_and_metadata(cluster: InProcessCluste
         assert found["spec"] == {"gone": 1, "size": 5, "more": [1, 2]}
         assert found["status"] == {"phase": "Ready"}
         assert found["metadata"]["labels"] == {"seen": "yes"}
-        assert annotations(found)["note"] == "1"
+        assert annotations_of(found)["note"] == "1"
 
 
 async def test_an_object_that_no_handler_is_for_is_left_alone(cluster: InProcessCluster) -> None:
