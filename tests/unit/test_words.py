@@ -45,6 +45,13 @@ SHARED = {
     "Options": "every operator has one: what its environment says",
     "Recorder": "what a context needs, and what the events of the runtime are",
     "Request": "the key of a reconcile, as in controller-runtime; what an HTTP client asks",
+    "Index": "a handler of kopf names its own",
+    "Patch": "a handler of kopf names its own",
+    "Reason": "a handler of kopf names its own",
+    "Resource": "a handler of kopf names its own",
+    "Status": "a handler of kopf names its own",
+    "Store": "a handler of kopf names its own",
+    "WebhookServer": "a startup handler of kopf chooses its own",
 }
 """Public classes that have several homes, and why."""
 IN_EVERY_ROLE = ("told", "said", "asked", "place", "where", "ignorable", "machinery")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from quintant.kopf.module import provide
+from quintant.runtime.observe import logs
 
 USAGE = "python -m quintant.kopf PROGRAM.py [ARGUMENT…]"
 
@@ -15,6 +16,7 @@ def main() -> None:
     """Run a file as a program, with `import kopf` answered by this package."""
     if len(sys.argv) < 2:
         sys.exit(USAGE)
+    logs.configure(level="warning")
     provide()
     del sys.argv[0]
     sys.path.insert(0, str(Path(sys.argv[0]).resolve().parent))

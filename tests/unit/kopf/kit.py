@@ -11,7 +11,7 @@ import msgspec
 
 from quintant.core.errors import NotFound
 from quintant.kopf.declare.registry import OperatorRegistry, set_default_registry
-from quintant.kopf.run.operator import Operator, OperatorOptions
+from quintant.kopf.run.operator import KopfOperator, OperatorOptions
 from quintant.testing import InProcessCluster
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -105,9 +105,9 @@ def handled(obj: Any) -> bool:
 @asynccontextmanager
 async def at_work(
     cluster: InProcessCluster, registry: OperatorRegistry, **options: Any
-) -> AsyncIterator[Operator]:
+) -> AsyncIterator[KopfOperator]:
     """An operator of the handlers in a registry."""
-    operator = Operator(cluster.environment(), OperatorOptions(registry=registry, **options))
+    operator = KopfOperator(cluster.environment(), OperatorOptions(registry=registry, **options))
     task = asyncio.ensure_future(operator.run())
     started = asyncio.ensure_future(operator.started.wait())
     try:

@@ -10,7 +10,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from quintant.kopf.declare.errors import ErrorsMode
-from quintant.kopf.declare.resource import Selector
+from quintant.kopf.declare.resource import ResourceSelector
 from quintant.kopf.values.fields import FieldPath
 
 
@@ -59,7 +59,7 @@ class Handler:
     retries: int | None = None
     backoff: float | None = None
 
-    selector: Selector | None = None
+    selector: ResourceSelector | None = None
     """None: a handler within a handler, which is about the same object."""
     labels: dict[str, Any] | None = None
     annotations: dict[str, Any] | None = None

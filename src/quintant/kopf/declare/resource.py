@@ -58,7 +58,7 @@ class Resource:
 
 
 @dataclass(frozen=True)
-class Selector:
+class ResourceSelector:
     """Which resources a handler is about."""
 
     group: str | None = None
@@ -107,7 +107,7 @@ class Selector:
         return core or found
 
 
-def selector(*words: Any, **names: str | None) -> Selector:
+def selector(*words: Any, **names: str | None) -> ResourceSelector:
     """A selector from what a decorator was given: up to three words, and names."""
     given = [word for word in words if word is not None]
     if len(given) > 3:
@@ -115,8 +115,8 @@ def selector(*words: Any, **names: str | None) -> Selector:
     if given and callable(given[0]) and not isinstance(given[0], Marker):
         if len(given) > 1:
             raise TypeError("a function selects by itself, without further words")
-        return Selector(**names, function=given[0])
-    return Selector(**{**names, **_words(given)})
+        return ResourceSelector(**names, function=given[0])
+    return ResourceSelector(**{**names, **_words(given)})
 
 
 def _words(given: list[Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ MOST_CHARACTERS = 4096
 
 
 @dataclass(frozen=True)
-class Outcome:
+class HandlerOutcome:
     """What one call of a handler led to."""
 
     final: bool
@@ -58,7 +58,7 @@ class HandlerProgress:
         """Seconds until it may be called."""
         return max(0.0, (self.delayed - now).total_seconds()) if self.delayed else 0.0
 
-    def after(self, outcome: Outcome, now: datetime) -> HandlerProgress:
+    def after(self, outcome: HandlerOutcome, now: datetime) -> HandlerProgress:
         """How far it is after one more call."""
         error = outcome.exception
         return replace(
@@ -111,14 +111,14 @@ def progress_of(record: ProgressRecord, now: datetime) -> HandlerProgress:
     )
 
 
-class Progress(Mapping[str, HandlerProgress]):
+class ChangeProgress(Mapping[str, HandlerProgress]):
     """How far all handlers of a change are."""
 
     def __init__(self, states: Mapping[str, HandlerProgress], now: datetime) -> None:
         self._states, self.now = dict(states), now
 
     @classmethod
-    def begin(cls, handlers: Iterable[Handler], now: datetime) -> Progress:
+    def begin(cls, handlers: Iterable[Handler], now: datetime) -> ChangeProgress:
         """Of handlers of which nothing is kept."""
         return cls({each.id: HandlerProgress(now, active=True) for each in handlers}, now)
 
@@ -129,7 +129,7 @@ class Progress(Mapping[str, HandlerProgress]):
         body: Mapping[str, Any],
         handlers: Iterable[Handler],
         now: datetime,
-    ) -> Progress:
+    ) -> ChangeProgress:
         """What is kept of the handlers of an object, and of those within them."""
         states: dict[str, HandlerProgress] = {}
         wanted = [handler.id for handler in handlers]
@@ -140,21 +140,21 @@ class Progress(Mapping[str, HandlerProgress]):
                 states[key] = progress_of(record, now)
         return cls(states, now)
 
-    def pursue(self, purpose: str, handlers: Iterable[Handler]) -> Progress:
+    def pursue(self, purpose: str, handlers: Iterable[Handler]) -> ChangeProgress:
         """With these handlers active, for a purpose; those that are not there yet begin."""
         states = dict(self._states)
         for each in handlers:
             held = states.get(each.id) or HandlerProgress(self.now)
             states[each.id] = replace(held, active=True, purpose=purpose)
-        return Progress(states, self.now)
+        return ChangeProgress(states, self.now)
 
-    def after(self, outcomes: Mapping[str, Outcome], now: datetime) -> Progress:
+    def after(self, outcomes: Mapping[str, HandlerOutcome], now: datetime) -> ChangeProgress:
         """After some calls."""
         states = {
             id: state.after(outcomes[id], now) if id in outcomes else state
             for id, state in self._states.items()
         }
-        return Progress(states, now)
+        return ChangeProgress(states, now)
 
     @property
     def done(self) -> bool:
@@ -205,7 +205,7 @@ class Progress(Mapping[str, HandlerProgress]):
         return len(self._states)
 
 
-def deliver_results(outcomes: Mapping[str, Outcome], patch: Patch) -> None:
+def deliver_results(outcomes: Mapping[str, HandlerOutcome], patch: Patch) -> None:
     """Have a patch put what handlers returned into the status, each under its id."""
     for id, outcome in outcomes.items():
         if outcome.exception is not None or outcome.result is None:

@@ -11,7 +11,7 @@ from quintant.kopf.declare.errors import ActivityError
 from quintant.kopf.declare.handlers import HandlerKind
 from quintant.kopf.declare.lifecycles import all_at_once
 from quintant.kopf.declare.registry import OperatorRegistry
-from quintant.kopf.persist.progress import Outcome, Progress
+from quintant.kopf.persist.progress import ChangeProgress, HandlerOutcome
 from quintant.kopf.run.causes import ActivityCause
 from quintant.kopf.run.invoke import Execution, call_handlers
 
@@ -32,15 +32,15 @@ async def run_activity(
     cause = ActivityCause(
         memo=memo, logger=logger, indices=indices, activity=kind.value, settings=execution.settings
     )
-    progress = Progress.begin(handlers, execution.now())
-    outcomes: dict[str, Outcome] = {}
+    progress = ChangeProgress.begin(handlers, execution.now())
+    outcomes: dict[str, HandlerOutcome] = {}
     while not progress.done:
         called = await call_handlers(execution, handlers, cause, progress, lifecycle=all_at_once)
         outcomes |= called
         progress = progress.after(called, execution.now())
         if not progress.done:
             await asyncio.sleep(progress.delay or 0.0)
-            progress = Progress(progress, execution.now())
+            progress = ChangeProgress(progress, execution.now())
     failed = {id: each.exception for id, each in outcomes.items() if each.exception is not None}
     if failed:
         names = ", ".join(sorted(failed))

@@ -21,7 +21,7 @@ _NO_DIFF = Diff()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cause:
+class HandlerCause:
     """Why handlers of an object are called."""
 
     resource: Resource
@@ -70,7 +70,7 @@ class Cause:
             given["stopped"] = SyncDaemonStopped(flag) if sync else AsyncDaemonStopped(flag)
         return {**given, **self.indices}
 
-    def at(self, handler: Handler) -> Cause:
+    def at(self, handler: Handler) -> HandlerCause:
         """The cause as a handler of one field sees it."""
         if self.reason is None or not handler.field:
             return self

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from quintant.core.errors import ConfigError, QuintantError
 from quintant.kopf.declare.registry import RESOURCE_KINDS, OperatorRegistry
-from quintant.kopf.declare.resource import Resource, Selector
+from quintant.kopf.declare.resource import Resource, ResourceSelector
 from quintant.kopf.run.discovering import chosen, discover
 from quintant.kopf.run.memories import Memories
 from quintant.kopf.run.peering import CLUSTERWIDE, GROUPS, NAMESPACED, Peering
-from quintant.kopf.run.rounds import Operating, ResourceHandlers, Rounds
-from quintant.kopf.run.watching import RawObject, Watcher
+from quintant.kopf.run.rounds import HandlerSet, Operating, Rounds
+from quintant.kopf.run.watching import RawObject, ResourceWatch
 from quintant.kopf.run.workers import Workers, uid_of
 from quintant.kopf.values.flags import DaemonStoppingReason
 from quintant.runtime.manager.environment import Environment
@@ -27,8 +27,8 @@ from quintant.runtime.observe.logs import get_logger
 if TYPE_CHECKING:
     from quintant.kopf.run.operator import OperatorOptions
 
-DEFINITIONS = Selector(group="apiextensions.k8s.io", plural="customresourcedefinitions")
-NAMESPACES = Selector(group="", version="v1", plural="namespaces")
+DEFINITIONS = ResourceSelector(group="apiextensions.k8s.io", plural="customresourcedefinitions")
+NAMESPACES = ResourceSelector(group="", version="v1", plural="namespaces")
 SETTLE_SECONDS = 0.5
 """Between a change of definitions and a look at what is served then."""
 
@@ -199,7 +199,7 @@ class ClusterView:
 
     def _enter(self, resource: Resource, namespace: str) -> None:
         key = (resource, namespace)
-        handlers = ResourceHandlers.of(self._registry, resource)
+        handlers = HandlerSet.of(self._registry, resource)
         queueing = self._settings.queueing
         workers = Workers(
             Rounds(self._shared, resource, handlers),
@@ -224,7 +224,7 @@ class ClusterView:
             self._unlisted.discard(key)
             self._check_indexed()
 
-        watcher = Watcher(
+        watcher = ResourceWatch(
             self._shared.rest, resource, namespace, report,
             self._environment.random, listed=listed,
         )  # fmt: skip
@@ -240,7 +240,7 @@ class ClusterView:
     def _watch(self, resource: Resource, namespace: str, report: Any) -> None:
         """Follow something of the operator's own."""
         rest, random = self._shared.rest, self._environment.random
-        watcher = Watcher(rest, resource, namespace, report, random)
+        watcher = ResourceWatch(rest, resource, namespace, report, random)
         self._helpers.append(self._group.create_task(watcher.run()))
 
     def _forget_unindexed(self, uid: str) -> None:

@@ -15,8 +15,8 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError
 from quintant.kopf.declare.handlers import Handler, HandlerKind
 from quintant.kopf.declare.lifecycles import all_at_once
-from quintant.kopf.persist.progress import Progress, deliver_results
-from quintant.kopf.run.causes import Cause
+from quintant.kopf.persist.progress import ChangeProgress, deliver_results
+from quintant.kopf.run.causes import HandlerCause
 from quintant.kopf.run.invoke import Execution, call_handlers
 from quintant.kopf.run.memories import ObjectMemory, RunningDaemon
 from quintant.kopf.run.patching import write_patch
@@ -27,7 +27,7 @@ from quintant.runtime.observe.logs import get_logger
 log = get_logger()
 
 
-class Daemons:
+class ObjectDaemons:
     """Those of all objects of an operator."""
 
     def __init__(self, execution: Execution, rest: Rest, group: asyncio.TaskGroup) -> None:
@@ -37,7 +37,7 @@ class Daemons:
         self,
         memory: ObjectMemory,
         handlers: Iterable[Handler],
-        cause: Cause,
+        cause: HandlerCause,
         wake: Callable[[], None],
     ) -> None:
         """Have just these at work; `wake` is called when one has ended."""
@@ -84,7 +84,7 @@ class Daemons:
         self._handlers = {each.id: each for each in handlers}
 
     def _start(
-        self, memory: ObjectMemory, handler: Handler, cause: Cause, wake: Callable[[], None]
+        self, memory: ObjectMemory, handler: Handler, cause: HandlerCause, wake: Callable[[], None]
     ) -> None:
         flag = StopFlag()
         own = replace(
@@ -97,7 +97,7 @@ class Daemons:
         self,
         memory: ObjectMemory,
         handler: Handler,
-        cause: Cause,
+        cause: HandlerCause,
         flag: StopFlag,
         wake: Callable[[], None],
     ) -> None:
@@ -119,25 +119,25 @@ class Daemons:
             flag.set(DaemonStoppingReason.DONE)
             wake()
 
-    async def _delayed(self, handler: Handler, cause: Cause, flag: StopFlag) -> None:
+    async def _delayed(self, handler: Handler, cause: HandlerCause, flag: StopFlag) -> None:
         delay = handler.initial_delay
         if delay is not None:
             await flag.sleep(delay(**cause.kwargs()) if callable(delay) else delay)
 
-    async def _daemon(self, handler: Handler, cause: Cause, flag: StopFlag) -> None:
-        progress = Progress.begin([handler], self._execution.now())
+    async def _daemon(self, handler: Handler, cause: HandlerCause, flag: StopFlag) -> None:
+        progress = ChangeProgress.begin([handler], self._execution.now())
         while not flag.is_set() and not progress.done:
             progress = await self._call(handler, cause, progress)
             if progress.delay:
                 await flag.sleep(progress.delay)
 
     async def _timer(
-        self, memory: ObjectMemory, handler: Handler, cause: Cause, flag: StopFlag
+        self, memory: ObjectMemory, handler: Handler, cause: HandlerCause, flag: StopFlag
     ) -> None:
-        progress = Progress.begin([handler], self._execution.now())
+        progress = ChangeProgress.begin([handler], self._execution.now())
         while not flag.is_set():
             if progress.done:
-                progress = Progress.begin([handler], self._execution.now())
+                progress = ChangeProgress.begin([handler], self._execution.now())
             await self._idle(memory, handler, flag)
             if flag.is_set():
                 return
@@ -163,7 +163,9 @@ class Daemons:
                 return
             await flag.sleep(left)
 
-    async def _call(self, handler: Handler, cause: Cause, progress: Progress) -> Progress:
+    async def _call(
+        self, handler: Handler, cause: HandlerCause, progress: ChangeProgress
+    ) -> ChangeProgress:
         execution = self._execution
         outcomes = await call_handlers(execution, [handler], cause, progress, lifecycle=all_at_once)
         deliver_results(outcomes, cause.patch)

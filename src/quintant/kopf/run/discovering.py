@@ -10,7 +10,7 @@ import msgspec
 from quintant.client.discovery import AGGREGATED, ROOTS
 from quintant.client.rest import Rest
 from quintant.client.transport import ApiRequest
-from quintant.kopf.declare.resource import Resource, Selector
+from quintant.kopf.declare.resource import Resource, ResourceSelector
 
 WATCHABLE = frozenset({"list", "watch"})
 
@@ -26,7 +26,7 @@ async def discover(rest: Rest) -> list[Resource]:
     return found
 
 
-def chosen(selectors: Iterable[Selector], resources: Iterable[Resource]) -> list[Resource]:
+def chosen(selectors: Iterable[ResourceSelector], resources: Iterable[Resource]) -> list[Resource]:
     """Those resources that any of some selectors means, and that can be followed."""
     every, found = list(resources), dict[Resource, None]()
     for each in selectors:

@@ -34,7 +34,7 @@ from quintant.kopf.declare.errors import (
 from quintant.kopf.declare.handlers import Handler
 from quintant.kopf.declare.lifecycles import Lifecycle
 from quintant.kopf.declare.settings import OperatorSettings
-from quintant.kopf.persist.progress import HandlerProgress, Outcome, Progress
+from quintant.kopf.persist.progress import ChangeProgress, HandlerOutcome, HandlerProgress
 from quintant.kopf.run.subhandlers import Subhandlers
 from quintant.runtime.reconcile.blocking_calls import DaemonThreads
 
@@ -60,11 +60,11 @@ async def call_handlers(
     execution: Execution,
     handlers: Sequence[Handler],
     cause: Any,
-    progress: Progress,
+    progress: ChangeProgress,
     *,
     lifecycle: Lifecycle | None = None,
     errors: ErrorsMode = ErrorsMode.TEMPORARY,
-) -> dict[str, Outcome]:
+) -> dict[str, HandlerOutcome]:
     """Call those handlers that are due and whose turn it is; what came of each, by its id."""
     now = execution.now()
     due = [each for each in handlers if progress[each.id].due(now)]
@@ -81,7 +81,7 @@ async def call_handler(
     cause: Any,
     progress: HandlerProgress,
     errors: ErrorsMode,
-) -> Outcome:
+) -> HandlerOutcome:
     """Call a handler once; whatever it raises is an outcome."""
     subhandlers = Subhandlers(execution, cause, handler)
     spent = (execution.now() - progress.started).total_seconds()
@@ -89,15 +89,15 @@ async def call_handler(
         _check_limits(handler, progress, spent)
         result = await _invoke(execution, handler, cause.at(handler), progress, subhandlers)
     except ChildrenUnfinished as error:
-        return Outcome(False, error.delay, None, error, subhandlers.ids)
+        return HandlerOutcome(False, error.delay, None, error, subhandlers.ids)
     except Exception as error:  # a handler's error is its outcome, and ends nothing else
         outcome = _failed(execution, handler, error, progress, spent, errors)
         _log(cause, handler, outcome, error)
-        return Outcome(
+        return HandlerOutcome(
             outcome.final, outcome.delay, None, outcome.exception, frozenset(subhandlers.ids)
         )
     cause.logger.debug("Handler %r is done.", handler.id)
-    return Outcome(True, result=result, subrefs=frozenset(subhandlers.ids))
+    return HandlerOutcome(True, result=result, subrefs=frozenset(subhandlers.ids))
 
 
 async def _invoke(
@@ -188,24 +188,24 @@ def _failed(
     progress: HandlerProgress,
     spent: float,
     errors: ErrorsMode,
-) -> Outcome:
+) -> HandlerOutcome:
     """What an error means: again after a while, or never."""
     mode = errors if handler.errors is None else handler.errors
     if isinstance(error, PermanentError):
-        return Outcome(True, exception=error)
+        return HandlerOutcome(True, exception=error)
     delay = _delay(execution, handler, error)
     if not isinstance(error, TemporaryError):
         if mode is ErrorsMode.IGNORED:
-            return Outcome(True)
+            return HandlerOutcome(True)
         if mode is ErrorsMode.PERMANENT:
-            return Outcome(True, exception=error)
+            return HandlerOutcome(True, exception=error)
     if handler.timeout is not None and spent + (delay or 0) >= handler.timeout:
         text = f"handler {handler.id!r} cannot be done within {handler.timeout} s: {error}"
-        return Outcome(True, exception=HandlerTimeoutError(text))
+        return HandlerOutcome(True, exception=HandlerTimeoutError(text))
     if handler.retries is not None and progress.retries + 1 >= handler.retries:
         text = f"handler {handler.id!r} may not be called again: {error}"
-        return Outcome(True, exception=HandlerRetriesError(text))
-    return Outcome(False, delay, exception=error)
+        return HandlerOutcome(True, exception=HandlerRetriesError(text))
+    return HandlerOutcome(False, delay, exception=error)
 
 
 def _delay(execution: Execution, handler: Handler, error: Exception) -> float | None:
@@ -215,7 +215,7 @@ def _delay(execution: Execution, handler: Handler, error: Exception) -> float | 
     return execution.settings.execution.default_backoff if backoff is None else backoff
 
 
-def _log(cause: Any, handler: Handler, outcome: Outcome, error: Exception) -> None:
+def _log(cause: Any, handler: Handler, outcome: HandlerOutcome, error: Exception) -> None:
     expected = isinstance(error, PermanentError | TemporaryError)
     then = "" if outcome.final else f"; it is called again in {outcome.delay} s"
     text = f"Handler {handler.id!r} failed{then}: {error or error!r}"

@@ -156,8 +156,8 @@ def _revealed(pem: Pem | None) -> bytes | None:
 
 
 def _content(path: Any, data: Any) -> Sensitive[bytes] | None:
-    held, place = _pem(path, data)
-    return Sensitive(place.read_bytes()) if place else held
+    held, file = _pem(path, data)
+    return Sensitive(file.read_bytes()) if file else held
 
 
 def _pem(path: Any, data: Any) -> tuple[Sensitive[bytes] | None, Path | None]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quintant.core.clock import monotonic
-from quintant.kopf.persist.progress import Progress
+from quintant.kopf.persist.progress import ChangeProgress
 from quintant.kopf.values.body import Body
 from quintant.kopf.values.flags import StopFlag
 from quintant.kopf.values.memo import Memo
@@ -40,7 +40,7 @@ class ObjectMemory:
     handled: bool = False
     """Whether its handlers were all done once."""
     remaining: Patch | None = None
-    index_progress: Progress | None = None
+    index_progress: ChangeProgress | None = None
     daemons: dict[str, RunningDaemon] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
     """Daemons that ended by themselves, and are not started again."""

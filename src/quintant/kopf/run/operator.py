@@ -26,7 +26,7 @@ from quintant.kopf.declare.registry import WEBHOOK_KINDS, OperatorRegistry, get_
 from quintant.kopf.declare.settings import OperatorSettings
 from quintant.kopf.run.activities import run_activity
 from quintant.kopf.run.cluster_view import ClusterView
-from quintant.kopf.run.daemons import Daemons
+from quintant.kopf.run.daemons import ObjectDaemons
 from quintant.kopf.run.discovering import chosen, discover
 from quintant.kopf.run.indices import OperatorIndices
 from quintant.kopf.run.invoke import Execution
@@ -66,7 +66,7 @@ class OperatorOptions(Struct, frozen=True):
     lifecycle: Lifecycle | None = None
 
 
-class Operator:
+class KopfOperator:
     """One operator, from its start to its end."""
 
     def __init__(self, environment: Environment, options: OperatorOptions) -> None:
@@ -138,7 +138,7 @@ class Operator:
         memories = Memories(self._options.memo)
         try:
             async with asyncio.TaskGroup() as group, asyncio.TaskGroup() as daemon_group:
-                daemons = Daemons(execution, rest, daemon_group)
+                daemons = ObjectDaemons(execution, rest, daemon_group)
                 daemons.know(self._registry.of(HandlerKind.DAEMON, HandlerKind.TIMER))
                 shared = Operating(execution, rest, indices, daemons)
                 view = ClusterView(
@@ -161,7 +161,7 @@ class Operator:
             raise errors[0] if errors else asyncio.CancelledError from None
 
     async def _end(
-        self, view: ClusterView, daemons: Daemons, memories: Memories, execution: Execution
+        self, view: ClusterView, daemons: ObjectDaemons, memories: Memories, execution: Execution
     ) -> None:
         await view.stop()
         await daemons.stop_all(memories.all(), DaemonStoppingReason.OPERATOR_EXITING)
@@ -226,7 +226,7 @@ async def run_operator(
     """Run an operator until it is cancelled, or `stop` returns; `ready` once it is at work."""
     own = environment is None
     found = environment or production_environment(service="kopf")
-    operator = Operator(found, options)
+    operator = KopfOperator(found, options)
     work = asyncio.ensure_future(operator.run())
     waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(_tell(operator, ready))]
     if stop is not None:
@@ -243,7 +243,7 @@ async def run_operator(
         raise error
 
 
-async def _tell(operator: Operator, ready: Callable[[], None]) -> None:
+async def _tell(operator: KopfOperator, ready: Callable[[], None]) -> None:
     await operator.started.wait()
     ready()
 

@@ -21,8 +21,8 @@ from quintant.kopf.declare.handlers import Handler, HandlerKind
 from quintant.kopf.declare.lifecycles import all_at_once
 from quintant.kopf.declare.registry import WEBHOOK_KINDS, OperatorRegistry
 from quintant.kopf.declare.resource import Resource
-from quintant.kopf.persist.progress import Progress
-from quintant.kopf.run.causes import Cause
+from quintant.kopf.persist.progress import ChangeProgress
+from quintant.kopf.run.causes import HandlerCause
 from quintant.kopf.run.invoke import Execution, call_handlers
 from quintant.kopf.run.loggers import LocalObjectLogger
 from quintant.kopf.run.memories import Memories
@@ -56,7 +56,7 @@ class Reviewer:
             raise NoReview("a review has a request")
         cause = self._cause(request, headers)
         handlers = [each for each in self._of(unquote(id), request) if matches(each, cause)]
-        progress = Progress.begin(handlers, self.execution.now())
+        progress = ChangeProgress.begin(handlers, self.execution.now())
         outcomes = await call_handlers(
             self.execution, handlers, cause, progress,
             lifecycle=all_at_once, errors=ErrorsMode.PERMANENT,
@@ -66,7 +66,7 @@ class Reviewer:
         version = document.get("apiVersion") or "admission.k8s.io/v1"
         return {"apiVersion": version, "kind": "AdmissionReview", "response": response}
 
-    def _cause(self, request: Mapping[str, Any], headers: Mapping[str, str]) -> Cause:
+    def _cause(self, request: Mapping[str, Any], headers: Mapping[str, str]) -> HandlerCause:
         old, new = request.get("oldObject"), request.get("object")
         raw = new if isinstance(new, dict) else old
         if not isinstance(raw, dict):
@@ -92,7 +92,7 @@ class Reviewer:
             "new": None if new is None else Body(new),
             "diff": diff(old, new),
         }
-        return Cause(
+        return HandlerCause(
             resource=resource,
             body=body,
             patch=Patch(body=body),
@@ -116,7 +116,9 @@ class Reviewer:
             yield each
 
 
-def _response(request: Mapping[str, Any], errors: list[Exception], cause: Cause) -> dict[str, Any]:
+def _response(
+    request: Mapping[str, Any], errors: list[Exception], cause: HandlerCause
+) -> dict[str, Any]:
     response: dict[str, Any] = {"uid": request.get("uid") or "", "allowed": not errors}
     if warnings := cause.extra["warnings"]:
         response["warnings"] = [str(each) for each in warnings]
@@ -135,5 +137,5 @@ def _response(request: Mapping[str, Any], errors: list[Exception], cause: Cause)
 
 
 def _rank(error: Exception) -> int:
-    found = (place for place, kind in enumerate(_ORDER) if isinstance(error, kind))
+    found = (rank for rank, kind in enumerate(_ORDER) if isinstance(error, kind))
     return next(found, len(_ORDER))

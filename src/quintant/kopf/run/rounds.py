@@ -18,9 +18,9 @@ from quintant.kopf.declare.handlers import HANDLED, Handler, HandlerKind, Reason
 from quintant.kopf.declare.lifecycles import all_at_once
 from quintant.kopf.declare.registry import OperatorRegistry, deduplicated
 from quintant.kopf.declare.resource import Resource
-from quintant.kopf.persist.progress import HandlerProgress, Progress, deliver_results
-from quintant.kopf.run.causes import Cause, difference, held, reason_of
-from quintant.kopf.run.daemons import Daemons
+from quintant.kopf.persist.progress import ChangeProgress, HandlerProgress, deliver_results
+from quintant.kopf.run.causes import HandlerCause, difference, held, reason_of
+from quintant.kopf.run.daemons import ObjectDaemons
 from quintant.kopf.run.indices import OperatorIndices
 from quintant.kopf.run.invoke import Execution, call_handlers
 from quintant.kopf.run.loggers import ObjectLogger
@@ -31,10 +31,12 @@ from quintant.kopf.values.flags import DaemonStoppingReason
 from quintant.kopf.values.patch import Patch
 
 DELETED = "DELETED"
+NEVER = "never"
+"""The version of an object that goes with what was written: what comes before that is older."""
 
 
 @dataclass(frozen=True)
-class ResourceHandlers:
+class HandlerSet:
     """The handlers of one resource, by what they are called for."""
 
     index: Sequence[Handler]
@@ -43,7 +45,7 @@ class ResourceHandlers:
     change: Sequence[Handler]
 
     @classmethod
-    def of(cls, registry: OperatorRegistry, resource: Resource) -> ResourceHandlers:
+    def of(cls, registry: OperatorRegistry, resource: Resource) -> HandlerSet:
         def find(*kinds: HandlerKind) -> list[Handler]:
             return list(deduplicated(registry.for_resource(resource, *kinds)))
 
@@ -62,11 +64,11 @@ class Operating:
     execution: Execution
     rest: Rest
     indices: OperatorIndices
-    daemons: Daemons
+    daemons: ObjectDaemons
 
 
 @dataclass(frozen=True)
-class Seen:
+class RoundInput:
     """What is to be looked at in a round."""
 
     type: str | None
@@ -79,7 +81,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Ended:
+class RoundResult:
     """What a round leaves behind."""
 
     version: str = ""
@@ -91,27 +93,27 @@ class Ended:
 class Rounds:
     """Rounds of the objects of one resource."""
 
-    def __init__(self, shared: Operating, resource: Resource, handlers: ResourceHandlers) -> None:
+    def __init__(self, shared: Operating, resource: Resource, handlers: HandlerSet) -> None:
         self._shared, self._resource, self._handlers = shared, resource, handlers
         self._settings = shared.execution.settings
         self._extra = fields_of([*handlers.change, *handlers.event, *handlers.spawn])
 
-    async def index(self, seen: Seen, uid: str) -> None:
+    async def index(self, given: RoundInput, uid: str) -> None:
         """Have the indexes tell of the object as it is."""
         indices = self._shared.indices
         if not self._handlers.index:
             return
-        if seen.type == DELETED:
+        if given.type == DELETED:
             indices.discard(uid)
             return
-        cause = self._cause(seen, Patch())
+        cause = self._cause(given, Patch())
         chosen = [each for each in self._handlers.index if matches(each, cause)]
         for each in self._handlers.index:
             if each not in chosen:
                 indices[each.id].discard(uid)
-        kept, now = seen.memory.index_progress, self._shared.execution.now()
-        fresh = Progress.begin(chosen, now)
-        progress = fresh if kept is None else Progress({**fresh, **_of(kept, fresh)}, now)
+        kept, now = given.memory.index_progress, self._shared.execution.now()
+        fresh = ChangeProgress.begin(chosen, now)
+        progress = fresh if kept is None else ChangeProgress({**fresh, **_of(kept, fresh)}, now)
         outcomes = await call_handlers(
             self._shared.execution, chosen, cause, progress,
             lifecycle=all_at_once, errors=ErrorsMode.IGNORED,
@@ -123,93 +125,93 @@ class Rounds:
                 indices[id].put(uid, outcome.result)
         after = progress.after(outcomes, now)
         left = {id: state for id, state in after.items() if not state.success}
-        seen.memory.index_progress = Progress(left, now) if left else None
+        given.memory.index_progress = ChangeProgress(left, now) if left else None
 
-    async def run(self, seen: Seen, wake: Callable[[], None]) -> Ended:
+    async def run(self, given: RoundInput, wake: Callable[[], None]) -> RoundResult:
         """One round; `wake` asks for another one."""
-        memory, body = seen.memory, seen.memory.body
+        memory, body = given.memory, given.memory.body
         patch = Patch(memory.remaining, body=body)
         memory.remaining, begun_empty = None, not patch
-        if seen.fresh:
-            await self._events(self._cause(seen, patch))
-        change = self._change(seen, patch)
-        waiting = self._daemons(seen, change, wake)
+        if given.fresh:
+            await self._events(self._cause(given, patch))
+        change = self._change(given, patch)
+        waiting = self._daemons(given, change, wake)
         delays: list[float] = []
         if self._finalizer(change, waiting, patch):
             pass  # what handlers have to do comes once that is written
-        elif seen.consistent and begun_empty:
+        elif given.consistent and begun_empty:
             delays = await self._changes(memory, change) if self._handlers.change else []
-            self._release(seen, patch, done=not delays and not waiting)
-        return await self._write(seen, patch, delays)
+            self._release(given, patch, done=not delays and not waiting)
+        return await self._write(given, patch, delays)
 
-    async def _write(self, seen: Seen, patch: Patch, delays: list[float]) -> Ended:
+    async def _write(self, given: RoundInput, patch: Patch, delays: list[float]) -> RoundResult:
         written = Written(None, None)
-        if patch and seen.type != DELETED:
+        if patch and given.type != DELETED:
             storage = self._settings.persistence.progress_storage
-            storage.touch(body=seen.memory.body, patch=patch, value=None)
-            written = await write_patch(self._shared.rest, self._resource, seen.memory.body, patch)
-            seen.memory.remaining = written.left
+            storage.touch(body=given.memory.body, patch=patch, value=None)
+            written = await write_patch(self._shared.rest, self._resource, given.memory.body, patch)
+            given.memory.remaining = written.left
         meta = (written.body or {}).get("metadata") or {}
         going = meta.get("deletionTimestamp") and not meta.get("finalizers")
-        version = "" if going else str(meta.get("resourceVersion") or "")
-        return Ended(version, min(delays, default=0.0 if written.left else None))
+        version = NEVER if going else str(meta.get("resourceVersion") or "")
+        return RoundResult(version, min(delays, default=0.0 if written.left else None))
 
-    def _cause(self, seen: Seen, patch: Patch, *, events: bool = False) -> Cause:
-        execution, body = self._shared.execution, seen.memory.body
-        return Cause(
+    def _cause(self, given: RoundInput, patch: Patch, *, events: bool = False) -> HandlerCause:
+        execution, body = self._shared.execution, given.memory.body
+        return HandlerCause(
             resource=self._resource,
             body=body,
             patch=patch,
-            memo=seen.memory.memo,
+            memo=given.memory.memo,
             logger=ObjectLogger(
                 body=body, settings=self._settings, events=execution.events if events else None
             ),
             indices=self._shared.indices,
-            extra={"type": seen.type, "event": {"type": seen.type, "object": seen.raw}},
+            extra={"type": given.type, "event": {"type": given.type, "object": given.raw}},
         )
 
-    def _change(self, seen: Seen, patch: Patch) -> Cause:
+    def _change(self, given: RoundInput, patch: Patch) -> HandlerCause:
         """What became of the object since its handlers were done."""
-        persistence, body, memory = self._settings.persistence, seen.memory.body, seen.memory
+        persistence, body, memory = self._settings.persistence, given.memory.body, given.memory
         kept, storage = persistence.diffbase_storage, persistence.progress_storage
         old, new = kept.fetch(body=body), kept.build(body=body, extra_fields=self._extra)
         old = None if old is None else storage.clear(essence=old)
         new = storage.clear(essence=new)
         changes = difference(old, new)
-        if changes and seen.fresh:
+        if changes and given.fresh:
             memory.changed_at = monotonic()
         initial = memory.listed and not memory.handled
-        gone = seen.type == DELETED
+        gone = given.type == DELETED
         reason = reason_of(body, persistence.finalizer, old, changes, gone=gone, initial=initial)
         return replace(
-            self._cause(seen, patch, events=True),
+            self._cause(given, patch, events=True),
             extra={}, reason=reason, old=old, new=new, diff=changes,
             initial=initial and reason is not Reason.CREATE,
         )  # fmt: skip
 
-    async def _events(self, cause: Cause) -> None:
+    async def _events(self, cause: HandlerCause) -> None:
         """Tell those that want to know of everything; none of them is called again."""
         chosen = [each for each in self._handlers.event if matches(each, cause)]
         if not chosen:
             return
         execution = self._shared.execution
-        progress = Progress.begin(chosen, execution.now())
+        progress = ChangeProgress.begin(chosen, execution.now())
         outcomes = await call_handlers(
             execution, chosen, cause, progress, lifecycle=all_at_once, errors=ErrorsMode.IGNORED
         )
         deliver_results(outcomes, cause.patch)
 
-    def _daemons(self, seen: Seen, change: Cause, wake: Callable[[], None]) -> bool:
+    def _daemons(self, given: RoundInput, change: HandlerCause, wake: Callable[[], None]) -> bool:
         """Have the right daemons at work; returns whether some must end before the object may."""
         if not self._handlers.spawn:
             return False
-        memory, daemons = seen.memory, self._shared.daemons
-        if seen.type == DELETED or deleting(memory.body):
+        memory, daemons = given.memory, self._shared.daemons
+        if given.type == DELETED or deleting(memory.body):
             return not daemons.stop(memory, DaemonStoppingReason.RESOURCE_DELETED)
         daemons.match(memory, self._spawned(memory, change), change, wake)
         return False
 
-    def _spawned(self, memory: ObjectMemory, change: Cause) -> list[Handler]:
+    def _spawned(self, memory: ObjectMemory, change: HandlerCause) -> list[Handler]:
         cause = replace(change, reason=None)
         return [
             each
@@ -217,7 +219,7 @@ class Rounds:
             if each.id not in memory.ended and matches(each, cause)
         ]
 
-    def _finalizer(self, change: Cause, waiting: bool, patch: Patch) -> bool:
+    def _finalizer(self, change: HandlerCause, waiting: bool, patch: Patch) -> bool:
         """Hold the object, or let it go, as handlers want; returns whether that is to be written.
 
         An object that is being deleted is let go at the end of a round alone.
@@ -233,7 +235,7 @@ class Rounds:
             return True
         return False
 
-    def _holds(self, change: Cause) -> bool:
+    def _holds(self, change: HandlerCause) -> bool:
         """Whether a handler must be called, or a daemon end, before the object may go."""
         spawn = replace(change, reason=None)
         return any(
@@ -241,12 +243,12 @@ class Rounds:
             for each in self._handlers.change
         ) or any(each.requires_finalizer and matches(each, spawn) for each in self._handlers.spawn)
 
-    def _release(self, seen: Seen, patch: Patch, *, done: bool) -> None:
-        finalizer, body = self._settings.persistence.finalizer, seen.memory.body
-        if done and seen.type != DELETED and deleting(body) and held(body, finalizer):
+    def _release(self, given: RoundInput, patch: Patch, *, done: bool) -> None:
+        finalizer, body = self._settings.persistence.finalizer, given.memory.body
+        if done and given.type != DELETED and deleting(body) and held(body, finalizer):
             patch.fns.append(partial(_release, finalizer))
 
-    async def _changes(self, memory: ObjectMemory, change: Cause) -> list[float]:
+    async def _changes(self, memory: ObjectMemory, change: HandlerCause) -> list[float]:
         """Call handlers of what happened; seconds until each that is not done is due."""
         handlers = self._handlers.change
         if not any(matches(each, change, changes=False) for each in handlers):
@@ -263,7 +265,7 @@ class Rounds:
             self._handled(memory, change)
         return progress.delays
 
-    async def _called(self, chosen: list[Handler], change: Cause) -> Progress:
+    async def _called(self, chosen: list[Handler], change: HandlerCause) -> ChangeProgress:
         execution, handlers = self._shared.execution, self._handlers.change
         storage, body, patch = (
             self._settings.persistence.progress_storage,
@@ -271,7 +273,7 @@ class Rounds:
             change.patch,
         )
         purpose = str(change.reason)
-        fetched = Progress.fetch(storage, body, handlers, execution.now())
+        fetched = ChangeProgress.fetch(storage, body, handlers, execution.now())
         progress = fetched.pursue(purpose, chosen)
         stale = [id for id, each in progress.items() if not each.active and each.purpose]
         for id in stale:
@@ -285,7 +287,7 @@ class Rounds:
             progress.purge(storage, body, patch, handlers)
         return progress
 
-    def _handled(self, memory: ObjectMemory, change: Cause) -> None:
+    def _handled(self, memory: ObjectMemory, change: HandlerCause) -> None:
         """Keep what was handled, so that what differs from it is a change."""
         memory.handled = True
         if change.reason is not Reason.GONE and change.new is not None and change.old != change.new:
@@ -293,11 +295,11 @@ class Rounds:
             storage.store(body=change.body, patch=change.patch, essence=change.new)
 
 
-def _of(kept: Progress, wanted: Progress) -> dict[str, HandlerProgress]:
+def _of(kept: ChangeProgress, wanted: ChangeProgress) -> dict[str, HandlerProgress]:
     return {id: each for id, each in kept.items() if id in wanted}
 
 
-def _concerns(handler: Handler, change: Cause) -> bool:
+def _concerns(handler: Handler, change: HandlerCause) -> bool:
     if handler.reason is not None and handler.reason is not change.reason:
         return False
     if handler.initial and not change.initial:

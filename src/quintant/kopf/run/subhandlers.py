@@ -10,8 +10,8 @@ from quintant.kopf.declare.contexts import current_execution
 from quintant.kopf.declare.errors import ChildrenUnfinished
 from quintant.kopf.declare.filters import matches
 from quintant.kopf.declare.handlers import Handler, HandlerKind, handler_id
-from quintant.kopf.persist.progress import Progress, deliver_results
-from quintant.kopf.run.causes import Cause
+from quintant.kopf.persist.progress import ChangeProgress, deliver_results
+from quintant.kopf.run.causes import HandlerCause
 
 if TYPE_CHECKING:
     from quintant.kopf.run.invoke import Execution
@@ -38,11 +38,11 @@ class Subhandlers:
 
         self._called = True
         cause, execution = self._cause, self._execution
-        if not isinstance(cause, Cause) or cause.reason is None:
+        if not isinstance(cause, HandlerCause) or cause.reason is None:
             raise RuntimeError("only a handler of a change has handlers within it")
         storage = execution.settings.persistence.progress_storage
         chosen = [each for each in handlers if _concerned(each, cause)]
-        progress = Progress.fetch(storage, cause.body, handlers, execution.now())
+        progress = ChangeProgress.fetch(storage, cause.body, handlers, execution.now())
         progress = progress.pursue(cause.reason.value, chosen)
         outcomes = await call_handlers(execution, chosen, cause, progress, lifecycle=lifecycle)
         progress = progress.after(outcomes, execution.now())
@@ -90,7 +90,7 @@ async def execute(
     await within.call(chosen, lifecycle)
 
 
-def _concerned(handler: Handler, cause: Cause) -> bool:
+def _concerned(handler: Handler, cause: HandlerCause) -> bool:
     if handler.reason is not None and handler.reason is not cause.reason:
         return False
     return matches(replace(handler, selector=None), cause)

@@ -34,11 +34,11 @@ log = get_logger()
 _HEADERS = {"accept": JSON}
 
 
-class Expired(Exception):
+class VersionExpired(Exception):
     """The server no longer knows the version that was to be gone on from."""
 
 
-class Watcher:
+class ResourceWatch:
     """Follows one resource for ever."""
 
     def __init__(
@@ -68,7 +68,7 @@ class Watcher:
                     await self._list()
                     self._listed()
                 await self._watch()
-            except Expired:
+            except VersionExpired:
                 self._version = ""
             except (QuintantError, msgspec.MsgspecError, UnicodeError, TimeoutError) as error:
                 log.warning("watch failed", kind=self._what, why=str(error) or repr(error))
@@ -116,7 +116,7 @@ class Watcher:
                 await self._read(chunks, life)
         except ApiError as error:
             if error.status == GONE:
-                raise Expired from None
+                raise VersionExpired from None
             raise
 
     async def _read(self, chunks: AsyncIterator[bytes], life: int) -> None:
@@ -134,7 +134,7 @@ class Watcher:
         kind, obj = event.get("type"), event.get("object")
         if kind == "ERROR":
             error = from_status(msgspec.convert(obj, Status))
-            raise Expired if error.status == GONE else error
+            raise VersionExpired if error.status == GONE else error
         if not isinstance(obj, dict):
             raise ValueError("an event without an object")
         version = resolve(obj, ("metadata", "resourceVersion"))

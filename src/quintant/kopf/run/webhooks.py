@@ -171,10 +171,6 @@ def _webhook(
         for each in resources
         if handler.selector is not None and handler.selector.matches(each)
     ]
-    if handler.subresource == "*":
-        rules = [
-            {**each, "resources": [each["resources"][0][:-2], *each["resources"]]} for each in rules
-        ]
     return {
         "name": f"{_hook_name(handler.id)}.{suffix}",
         "sideEffects": "NoneOnDryRun" if handler.side_effects else "None",
@@ -202,7 +198,7 @@ def _selector(labels: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def _hook_name(id: str) -> str:
     plain = id.replace("/", ".").replace("_", "-").lower()
-    return _WRONG.sub(lambda found: found.group().encode().hex(), plain)
+    return _WRONG.sub(lambda match: match.group().encode().hex(), plain)
 
 
 def _certificate(chosen: WebhookServer, host: str, clock: Clock) -> tuple[KeyPair, bytes]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError
 from quintant.kopf.run.memories import Memories
-from quintant.kopf.run.rounds import DELETED, Ended, Rounds, Seen
+from quintant.kopf.run.rounds import DELETED, RoundInput, RoundResult, Rounds
 from quintant.kopf.run.watching import RawObject
 from quintant.kopf.values.fields import resolve
 from quintant.runtime.observe.logs import get_logger
@@ -116,7 +116,7 @@ class Workers:
         consistent = not slot.expected or monotonic() >= slot.until or type == DELETED
         if consistent:
             slot.expected = ""
-        seen = Seen(type, slot.raw, memory, fresh, consistent)
+        seen = RoundInput(type, slot.raw, memory, fresh, consistent)
         try:
             if fresh:
                 await self._rounds.index(seen, uid)
@@ -133,7 +133,7 @@ class Workers:
             return None
         return self._next(slot, ended, consistent)
 
-    def _next(self, slot: _Slot, ended: Ended, consistent: bool) -> float | None:
+    def _next(self, slot: _Slot, ended: RoundResult, consistent: bool) -> float | None:
         if ended.version:
             there = resolve(slot.raw, ("metadata", "resourceVersion"))
             slot.expected = "" if there == ended.version else ended.version

@@ -15,7 +15,7 @@ BODY = {
 }
 
 
-class Cause:
+class HandlerCause:
     """An object as it is, and what it was."""
 
     def __init__(self, states: Any = None) -> None:
@@ -36,7 +36,7 @@ def no(*_: Any, **__: Any) -> bool:
 
 def chosen(states: Any = None, **given: Any) -> bool:
     handler = Handler(kind=HandlerKind.CHANGE, fn=print, id="a", **given)
-    return matches(handler, Cause(states))
+    return matches(handler, HandlerCause(states))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from quintant.kopf.declare.handlers import Handler, HandlerKind
-from quintant.kopf.persist.progress import Outcome, Progress, deliver_results, progress_of
+from quintant.kopf.persist.progress import (
+    ChangeProgress,
+    HandlerOutcome,
+    deliver_results,
+    progress_of,
+)
 from quintant.kopf.persist.storages import (
     AnnotationsProgressStorage,
     SmartProgressStorage,
@@ -27,8 +32,8 @@ def handler(id: str) -> Handler:
 
 
 def test_a_record_is_what_kopf_would_read() -> None:
-    progress = Progress.begin([], NOW).pursue("create", [handler("fn")])
-    failed = Outcome(False, delay=5, exception=ValueError("no"))
+    progress = ChangeProgress.begin([], NOW).pursue("create", [handler("fn")])
+    failed = HandlerOutcome(False, delay=5, exception=ValueError("no"))
     patch = Patch()
     progress.after({"fn": failed}, LATER).store(SmartProgressStorage(), BODY, patch)
     annotations = patch["metadata"]["annotations"]
@@ -45,12 +50,12 @@ def test_a_record_is_what_kopf_would_read() -> None:
 
 @pytest.mark.parametrize("storage", [AnnotationsProgressStorage(), StatusProgressStorage()])
 def test_what_is_kept_is_found_again_and_taken_away(storage: Any) -> None:
-    begun = Progress.begin([], NOW).pursue("create", [handler("fn"), handler("other")])
-    kept = begun.after({"fn": Outcome(True, result=1)}, LATER)
+    begun = ChangeProgress.begin([], NOW).pursue("create", [handler("fn"), handler("other")])
+    kept = begun.after({"fn": HandlerOutcome(True, result=1)}, LATER)
     patch = Patch()
     kept.store(storage, BODY, patch)
     body = patch.applied(BODY)
-    found = Progress.fetch(storage, body, [handler("fn"), handler("other")], LATER)
+    found = ChangeProgress.fetch(storage, body, [handler("fn"), handler("other")], LATER)
     assert found["fn"].success
     assert found["other"].due(LATER)
     assert not any(each.changed for each in found.values())
@@ -74,10 +79,10 @@ def test_a_record_that_others_edited_is_believed_as_far_as_it_means_something(
 def test_results_go_below_the_ids_of_their_handlers() -> None:
     patch = Patch({"status": {"a": {"kept": 1}}})
     outcomes = {
-        "a": Outcome(True, result={"x": 1}),
-        "b": Outcome(True, result=[1]),
-        "c": Outcome(True),
-        "d": Outcome(True, result=1, exception=ValueError()),
+        "a": HandlerOutcome(True, result={"x": 1}),
+        "b": HandlerOutcome(True, result=[1]),
+        "c": HandlerOutcome(True),
+        "d": HandlerOutcome(True, result=1, exception=ValueError()),
     }
     deliver_results(outcomes, patch)
     assert patch["status"] == {"a": {"kept": 1, "x": 1}, "b": [1]}
