@@ -135,7 +135,7 @@ ANSIBLE = PythonProgram("ansible", ("ansible==12.3.0", "kubernetes==36.0.2"))
 """Ansible with its collections, kubernetes.core among them, and the client that this one needs."""
 BASEDPYRIGHT = PythonProgram("basedpyright", ("basedpyright==1.40.2",))
 """Pyright, which brings the Node.js that it runs on."""
-KOPF = PythonProgram("kopf", ("kopf==1.45.2", "pykube-ng==23.6.0", "PyYAML==6.0.3"))
+KOPF = PythonProgram("kopf", ("kopf[dev]==1.45.2", "pykube-ng==23.6.0", "PyYAML==6.0.3"))
 """With what its own examples import beside it."""
 KR8S = PythonProgram("kr8s", ("kr8s==0.20.15",))
 KUBERNETES_ASYNCIO = PythonProgram("kubernetes_asyncio", ("kubernetes_asyncio==36.1.0",))

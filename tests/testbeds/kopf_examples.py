@@ -34,6 +34,7 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PODS = "/api/v1/namespaces/default/pods"
 EVENTS = "/api/v1/namespaces/default/events"
 HOOKS = "/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations"
+PROGRAM = Path(__file__).parents[1] / "interop/programs/kopf_with_openssl_3.py"
 CALM_SECONDS, LONGEST_SECONDS = 6.0, 60.0
 """What is at rest has not changed for so long; what never rests is looked at after so long."""
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -81,7 +82,7 @@ def ours(python: Path) -> Framework:
 
 def theirs(python: Path) -> Framework:
     """kopf itself."""
-    command = (str(python), "-m", "kopf", "run", "-A", "--standalone")
+    command = (str(python), str(PROGRAM), "run", "-A", "--standalone")
     return Framework("kopf", command, (str(python),), {})
 
 
