@@ -17,7 +17,8 @@ from quintant.kopf.declare.resource import Resource, ResourceSelector
 from quintant.kopf.run.discovering import chosen, discover
 from quintant.kopf.run.memories import Memories
 from quintant.kopf.run.peering import CLUSTERWIDE, GROUPS, NAMESPACED, Peering
-from quintant.kopf.run.rounds import HandlerSet, Operating, Rounds
+from quintant.kopf.run.round_values import HandlerSet, Operating
+from quintant.kopf.run.rounds import Rounds
 from quintant.kopf.run.watching import RawObject, ResourceWatch
 from quintant.kopf.run.workers import Workers, uid_of
 from quintant.kopf.values.flags import DaemonStoppingReason

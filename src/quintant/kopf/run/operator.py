@@ -35,7 +35,7 @@ from quintant.kopf.run.memories import Memories
 from quintant.kopf.run.posting import EventPoster
 from quintant.kopf.run.probing import serving_probes
 from quintant.kopf.run.reviews import Reviewer
-from quintant.kopf.run.rounds import Operating
+from quintant.kopf.run.round_values import Operating
 from quintant.kopf.run.webhooks import configure, serving, withdraw
 from quintant.kopf.values.flags import DaemonStoppingReason
 from quintant.kopf.values.memo import Memo

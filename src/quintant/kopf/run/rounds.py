@@ -6,88 +6,35 @@ index → events → daemons → finalizer → changes → patch
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from quintant.client.rest import Rest
 from quintant.core.clock import monotonic
 from quintant.kopf.declare.errors import ErrorsMode
 from quintant.kopf.declare.filters import fields_of, matches
-from quintant.kopf.declare.handlers import HANDLED, Handler, HandlerKind, Reason
+from quintant.kopf.declare.handlers import HANDLED, Handler, Reason
 from quintant.kopf.declare.lifecycles import all_at_once
-from quintant.kopf.declare.registry import OperatorRegistry, deduplicated
+from quintant.kopf.declare.registry import deduplicated
 from quintant.kopf.declare.resource import Resource
-from quintant.kopf.persist.progress import ChangeProgress, HandlerProgress, deliver_results
+from quintant.kopf.persist.progress import ChangeProgress, deliver_results
 from quintant.kopf.run.causes import HandlerCause, difference, held, reason_of
-from quintant.kopf.run.daemons import ObjectDaemons
-from quintant.kopf.run.indices import OperatorIndices
-from quintant.kopf.run.invoke import Execution, call_handlers
+from quintant.kopf.run.indexing import index_object
+from quintant.kopf.run.invoke import call_handlers
 from quintant.kopf.run.loggers import ObjectLogger
 from quintant.kopf.run.memories import ObjectMemory
 from quintant.kopf.run.patching import Written, write_patch
+from quintant.kopf.run.round_values import (
+    DELETED,
+    NEVER,
+    HandlerSet,
+    Operating,
+    RoundInput,
+    RoundResult,
+)
 from quintant.kopf.values.body import deleting
 from quintant.kopf.values.flags import DaemonStoppingReason
 from quintant.kopf.values.patch import Patch
-
-DELETED = "DELETED"
-NEVER = "never"
-"""The version of an object that goes with what was written: what comes before that is older."""
-
-
-@dataclass(frozen=True)
-class HandlerSet:
-    """The handlers of one resource, by what they are called for."""
-
-    index: Sequence[Handler]
-    event: Sequence[Handler]
-    spawn: Sequence[Handler]
-    change: Sequence[Handler]
-
-    @classmethod
-    def of(cls, registry: OperatorRegistry, resource: Resource) -> HandlerSet:
-        def find(*kinds: HandlerKind) -> list[Handler]:
-            return list(deduplicated(registry.for_resource(resource, *kinds)))
-
-        return cls(
-            find(HandlerKind.INDEX),
-            find(HandlerKind.EVENT),
-            find(HandlerKind.DAEMON, HandlerKind.TIMER),
-            registry.for_resource(resource, HandlerKind.CHANGE),
-        )
-
-
-@dataclass(frozen=True)
-class Operating:
-    """What all rounds share."""
-
-    execution: Execution
-    rest: Rest
-    indices: OperatorIndices
-    daemons: ObjectDaemons
-
-
-@dataclass(frozen=True)
-class RoundInput:
-    """What is to be looked at in a round."""
-
-    type: str | None
-    raw: dict[str, Any]
-    memory: ObjectMemory
-    fresh: bool
-    """Whether the server said so just now; else time has passed."""
-    consistent: bool
-    """Whether it is not older than what was written of it."""
-
-
-@dataclass(frozen=True)
-class RoundResult:
-    """What a round leaves behind."""
-
-    version: str = ""
-    """Of the object, if it was written."""
-    delay: float | None = None
-    """Seconds until it is to be looked at again."""
 
 
 class Rounds:
@@ -100,32 +47,13 @@ class Rounds:
 
     async def index(self, given: RoundInput, uid: str) -> None:
         """Have the indexes tell of the object as it is."""
-        indices = self._shared.indices
         if not self._handlers.index:
             return
         if given.type == DELETED:
-            indices.discard(uid)
+            self._shared.indices.discard(uid)
             return
         cause = self._cause(given, Patch())
-        chosen = [each for each in self._handlers.index if matches(each, cause)]
-        for each in self._handlers.index:
-            if each not in chosen:
-                indices[each.id].discard(uid)
-        kept, now = given.memory.index_progress, self._shared.execution.now()
-        fresh = ChangeProgress.begin(chosen, now)
-        progress = fresh if kept is None else ChangeProgress({**fresh, **_of(kept, fresh)}, now)
-        outcomes = await call_handlers(
-            self._shared.execution, chosen, cause, progress,
-            lifecycle=all_at_once, errors=ErrorsMode.IGNORED,
-        )  # fmt: skip
-        for id, outcome in outcomes.items():
-            if outcome.exception is not None:
-                indices[id].discard(uid)
-            elif outcome.result is not None:
-                indices[id].put(uid, outcome.result)
-        after = progress.after(outcomes, now)
-        left = {id: state for id, state in after.items() if not state.success}
-        given.memory.index_progress = ChangeProgress(left, now) if left else None
+        await index_object(self._shared, self._handlers.index, cause, given.memory, uid)
 
     async def run(self, given: RoundInput, wake: Callable[[], None]) -> RoundResult:
         """One round; `wake` asks for another one."""
@@ -134,6 +62,8 @@ class Rounds:
         memory.remaining, begun_empty = None, not patch
         if given.fresh:
             await self._events(self._cause(given, patch))
+        if not self._handlers.decide and not held(body, self._settings.persistence.finalizer):
+            return await self._write(given, patch, [])
         change = self._change(given, patch)
         waiting = self._daemons(given, change, wake)
         delays: list[float] = []
@@ -254,7 +184,6 @@ class Rounds:
         if not any(matches(each, change, changes=False) for each in handlers):
             return []  # no handler of this object: nothing is kept of it
         if change.reason not in HANDLED:
-            self._handled(memory, change)
             return []
         chosen = [each for each in deduplicated(handlers) if _concerns(each, change)]
         if not chosen:
@@ -293,10 +222,6 @@ class Rounds:
         if change.reason is not Reason.GONE and change.new is not None and change.old != change.new:
             storage = self._settings.persistence.diffbase_storage
             storage.store(body=change.body, patch=change.patch, essence=change.new)
-
-
-def _of(kept: ChangeProgress, wanted: ChangeProgress) -> dict[str, HandlerProgress]:
-    return {id: each for id, each in kept.items() if id in wanted}
 
 
 def _concerns(handler: Handler, change: HandlerCause) -> bool:

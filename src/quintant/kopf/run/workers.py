@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError
 from quintant.kopf.run.memories import Memories
-from quintant.kopf.run.rounds import DELETED, RoundInput, RoundResult, Rounds
+from quintant.kopf.run.round_values import DELETED, RoundInput, RoundResult
+from quintant.kopf.run.rounds import Rounds
 from quintant.kopf.run.watching import RawObject
 from quintant.kopf.values.fields import resolve
 from quintant.runtime.observe.logs import get_logger
