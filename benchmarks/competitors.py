@@ -15,12 +15,15 @@ from benchmarks.peers_build import CONTROLLER_RUNTIME, KUBE_RS, Peer, build
 from benchmarks.subprocesses import module_command
 from processes.running import running_command
 
+_OPERATORS, _ON_QUINTANT = "benchmarks.operators", "operators.kopf_on_quintant"
 # Each with its module, and what is particular in its environment.
 MODULES: dict[str, tuple[str, dict[str, str]]] = {
     "Quintant": ("operators.with_quintant", {}),
     "kopf": ("operators.with_kopf", {}),
     "lean kopf": ("operators.with_lean_kopf", {}),
     "lean kopf, quiet": ("operators.with_lean_kopf", {"BENCH_QUIET": "1"}),
+    "kopf's handlers on Quintant": (_ON_QUINTANT, {"BENCH_KOPF": f"{_OPERATORS}.with_kopf"}),
+    "lean, on Quintant": (_ON_QUINTANT, {"BENCH_KOPF": f"{_OPERATORS}.with_lean_kopf"}),
     "bare loop": ("operators.with_aiohttp", {}),
 }
 PEERS: dict[str, tuple[Peer, dict[str, str]]] = {

@@ -61,7 +61,6 @@ from quintant.kopf.run.hierarchy import (
     label,
     remove_owner_reference,
 )
-from quintant.kopf.run.loggers import LocalObjectLogger, ObjectLogger
 from quintant.kopf.run.login import ConnectionInfo, login_like_kubectl
 from quintant.kopf.run.operator import OperatorOptions, run_operator
 from quintant.kopf.run.posting import event, exception, info, warn
@@ -77,6 +76,7 @@ from quintant.kopf.values.body import (
 from quintant.kopf.values.diff import Diff, DiffItem, DiffOperation
 from quintant.kopf.values.fields import FieldPath, FieldSpec
 from quintant.kopf.values.flags import DaemonStopped, DaemonStoppingReason
+from quintant.kopf.values.loggers import LocalObjectLogger, ObjectLogger
 from quintant.kopf.values.memo import Index, Memo, Store
 from quintant.kopf.values.patch import Patch, PatchFn
 

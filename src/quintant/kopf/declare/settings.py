@@ -107,7 +107,7 @@ class ExecutionSettings:
 
     default_backoff: float = 60
     executor: Executor | None = None
-    """None: a thread for each call, some at once."""
+    """None: a thread for each call, `max_workers` at once if that is set."""
     max_workers: int | None = None
 
 

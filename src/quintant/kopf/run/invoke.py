@@ -36,7 +36,7 @@ from quintant.kopf.declare.lifecycles import Lifecycle
 from quintant.kopf.declare.settings import OperatorSettings
 from quintant.kopf.persist.progress import ChangeProgress, HandlerOutcome, HandlerProgress
 from quintant.kopf.run.subhandlers import Subhandlers
-from quintant.runtime.reconcile.blocking_calls import DaemonThreads
+from quintant.kopf.run.threads import HandlerThreads
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Execution:
     settings: OperatorSettings
     clock: Clock
     lifecycle: Lifecycle
-    threads: DaemonThreads
+    threads: HandlerThreads
     events: Any
     """Where `kopf.event` puts events."""
     abandoned: asyncio.Event
@@ -137,8 +137,7 @@ async def invoke(
     if is_async(fn):
         return await fn(**more, **cause.kwargs(sync=False))
     call = partial(copy_context().run, partial(fn, **more, **cause.kwargs(sync=True)))
-    threads = execution.settings.execution.executor or execution.threads
-    future = asyncio.get_running_loop().run_in_executor(threads, call)
+    future = await execution.threads.begin(call)
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:

@@ -36,12 +36,12 @@ from quintant.kopf.run.posting import EventPoster
 from quintant.kopf.run.probing import serving_probes
 from quintant.kopf.run.reviews import Reviewer
 from quintant.kopf.run.round_values import Operating
+from quintant.kopf.run.threads import HandlerThreads
 from quintant.kopf.run.webhooks import configure, serving, withdraw
 from quintant.kopf.values.flags import DaemonStoppingReason
 from quintant.kopf.values.memo import Memo
 from quintant.runtime.manager.environment import Environment, production_environment
 from quintant.runtime.observe.logs import get_logger
-from quintant.runtime.reconcile.blocking_calls import DaemonThreads
 
 FLUSH_SECONDS = 5.0
 
@@ -98,11 +98,14 @@ class KopfOperator:
             await asyncio.shield(self._activity(execution, HandlerKind.CLEANUP, indices))
 
     def _execution(self, events: EventPoster | None) -> Execution:
-        lifecycle = self._options.lifecycle or get_default_lifecycle()
         return Execution(
-            self._settings, self._environment.clock, lifecycle, DaemonThreads(), events,
+            self._settings,
+            self._environment.clock,
+            self._options.lifecycle or get_default_lifecycle(),
+            HandlerThreads(self._settings.execution),
+            events,
             asyncio.Event(),
-        )  # fmt: skip
+        )
 
     async def _activity(
         self, execution: Execution, kind: HandlerKind, indices: OperatorIndices

@@ -24,10 +24,10 @@ from quintant.kopf.declare.resource import Resource
 from quintant.kopf.persist.progress import ChangeProgress
 from quintant.kopf.run.causes import HandlerCause
 from quintant.kopf.run.invoke import Execution, call_handlers
-from quintant.kopf.run.loggers import LocalObjectLogger
 from quintant.kopf.run.memories import Memories
 from quintant.kopf.values.body import Body
 from quintant.kopf.values.diff import diff
+from quintant.kopf.values.loggers import LocalObjectLogger
 from quintant.kopf.values.patch import Patch
 from quintant.runtime.webhook.patch import make_json_patch
 

@@ -21,7 +21,6 @@ from quintant.kopf.persist.progress import ChangeProgress, deliver_results
 from quintant.kopf.run.causes import HandlerCause, difference, held, reason_of
 from quintant.kopf.run.indexing import index_object
 from quintant.kopf.run.invoke import call_handlers
-from quintant.kopf.run.loggers import ObjectLogger
 from quintant.kopf.run.memories import ObjectMemory
 from quintant.kopf.run.patching import Written, write_patch
 from quintant.kopf.run.round_values import (
@@ -34,6 +33,7 @@ from quintant.kopf.run.round_values import (
 )
 from quintant.kopf.values.body import deleting
 from quintant.kopf.values.flags import DaemonStoppingReason
+from quintant.kopf.values.loggers import ObjectLogger
 from quintant.kopf.values.patch import Patch
 
 
