@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from quintant.cli.operators.serve import flags, serve
+from quintant.cli.operators.serve import serve
+from quintant.cli.operators.serve_flags import flags
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.extras import require

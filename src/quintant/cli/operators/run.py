@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from quintant.cli.operators.serve import flags, serve
-from quintant.runtime.manager.loading import load_manager
+from quintant.cli.operators.serve_flags import flags
 
 KOPF_ONLY = ("standalone", "peering", "priority", "liveness")
 """Options that mean something for kopf's handlers alone."""
@@ -33,6 +32,9 @@ def command(target: str, of_kopf: bool, **given: Any) -> None:
     if not of_kopf:
         if wrong := [name for name, value in own.items() if value not in (None, False)]:
             raise click.UsageError(f"--{wrong[0]} is for --kopf alone")
+        from quintant.cli.operators.serve import serve
+        from quintant.runtime.manager.loading import load_manager
+
         serve(lambda: load_manager(target), **given)
         return
     wrong = [

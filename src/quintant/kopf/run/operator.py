@@ -34,10 +34,8 @@ from quintant.kopf.run.login import LoginCredentials, chosen_connection
 from quintant.kopf.run.memories import Memories
 from quintant.kopf.run.posting import EventPoster
 from quintant.kopf.run.probing import serving_probes
-from quintant.kopf.run.reviews import Reviewer
 from quintant.kopf.run.round_values import Operating
 from quintant.kopf.run.threads import HandlerThreads
-from quintant.kopf.run.webhooks import configure, serving, withdraw
 from quintant.kopf.values.flags import DaemonStoppingReason
 from quintant.kopf.values.memo import Memo
 from quintant.runtime.manager.environment import Environment, production_environment
@@ -200,6 +198,10 @@ class KopfOperator:
         memories: Memories,
         indices: OperatorIndices,
     ) -> None:
+        # Certificates are costly to load, and few operators have webhooks.
+        from quintant.kopf.run.reviews import Reviewer
+        from quintant.kopf.run.webhooks import configure, serving, withdraw
+
         admission, handlers = self._settings.admission, self._registry.of(*WEBHOOK_KINDS)
         if admission.server is None:
             raise ConfigError(

@@ -14,9 +14,12 @@ from collections.abc import Mapping
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from quintant.core.errors import ConfigError
-from quintant.runtime.manager.manager import Manager
+
+if TYPE_CHECKING:  # who loads handlers of kopf has no manager
+    from quintant.runtime.manager.manager import Manager
 
 # Keeps a user's json.py from standing in for the json of all other code.
 FILE_PREFIX = "quintant_file_"
@@ -45,6 +48,8 @@ def load_manager(target: str) -> Manager:
 
     Of several, `shops.py:manager` or `shop.greeter:manager` names the variable.
     """
+    from quintant.runtime.manager.manager import Manager
+
     module, wanted = split_target(target)
     found = {
         name: value for name, value in vars(load(module)).items() if isinstance(value, Manager)
