@@ -5,11 +5,8 @@ What needs containers is in tests/cluster: `make test-cluster FULL=1`.
 
 from __future__ import annotations
 
-import re
-
 from cluster.pages import commands as section
 from interop.test_installing import Site, site
-from quintant.operators import OPERATORS
 from quintant.version import QUINTANT
 from unit.test_docs import DOCS, ROOT, blocks
 
@@ -87,17 +84,3 @@ def test_an_upgrade_is_taken_back(site: Site) -> None:
 def image(site: Site, namespace: str, name: str) -> str:
     path = "{.spec.template.spec.containers[0].image}"
     return site.shell(f"kubectl -n {namespace} get deployment {name} -o jsonpath='{path}'")
-
-
-def test_every_figure_of_the_sizes_is_one_that_was_measured() -> None:
-    measured = (DOCS / "performance.md").read_text()
-    rows = [line for line in (DOCS / "sizing.md").read_text().splitlines() if line[:2] == "| "]
-    figures = {each for row in rows for each in re.findall(r"\d[\d.,]* MB|\d+ \+ \d+ MB", row)}
-    assert figures
-    assert {each for each in figures if each not in measured} == set()
-
-
-def test_the_sizes_have_the_limit_of_every_operator() -> None:
-    page = (DOCS / "sizing.md").read_text()
-    for name, program in OPERATORS.items():
-        assert f"| {name} | {program.memory} |" in page

@@ -33,6 +33,7 @@ PROMISES = {
     "test_public.py": "what users import",
     "test_real_time.py": "no test depends on the machine's speed",
     "test_references.py": "what documents name",
+    "test_sizing.py": "a page of figures follows what was measured",
     "test_words.py": "names",
     "operators/test_descriptions.py": "every field of every kind is explained",
     "agents/lightpeer/test_mixed_networks.py": "peers beside those of another make",
