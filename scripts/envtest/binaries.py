@@ -21,6 +21,8 @@ STORE = "etcd"
 
 PAIR = (STORE, APISERVER)
 ALL = (STORE, APISERVER, MANAGER, KUBECTL)
+TESTED = (*PAIR, KUBECTL)
+"""What tests/real starts: there, what a controller manager does is done by the tests."""
 
 
 def locate(environ: Mapping[str, str], needed: Iterable[str] = PAIR) -> Path | None:

@@ -38,12 +38,14 @@ def provide(
     *,
     report: Report = announce,
 ) -> Path:
-    """Return a folder with the needed binaries; build all of them first where one is missing."""
-    found = binaries.locate(environ, tuple(needed))
+    """Return a folder with the needed binaries; build those of them first that are missing."""
+    needed = tuple(needed)
+    found = binaries.locate(environ, needed)
     if found is not None:
         return found
     go = Go.find(environ, report, what="etcd and kube-apiserver", instead=_INSTEAD)
-    return _build_all(go, binaries.cached(environ), recipes(chosen(environ)))
+    wanted = {name: each for name, each in recipes(chosen(environ)).items() if name in needed}
+    return _build_all(go, binaries.cached(environ), wanted)
 
 
 def provide_kubectl(environ: Mapping[str, str], version: str) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from envtest import RealCluster, flags
 from envtest.__main__ import prepare
 from envtest.access import Access, kubeconfig, token_line, write_secret
-from envtest.binaries import ALL, PAIR, cached, kubectl_of, locate, other_kubectls
+from envtest.binaries import ALL, PAIR, TESTED, cached, kubectl_of, locate, other_kubectls
 from envtest.build import provide, provide_kubectl, recipes
 from envtest.existing import access, disposable
 from envtest.flags import Layout
@@ -107,6 +107,13 @@ class TestFinding:
         assert what == "cannot build etcd and kube-apiserver"
         assert why == "because: there is no go command on the PATH"
         assert hint.startswith("try: install Go")
+
+    def test_only_what_is_needed_has_to_be_there(self, tmp_path: Path) -> None:
+        environ = {"QUINTANT_CACHE": str(tmp_path), "PATH": ""}
+        folder = programs(cached(environ), *TESTED)
+        assert provide(environ, TESTED) == folder
+        with pytest.raises(ProgramError):
+            provide(environ, ALL)
 
 
 class TestAccess:
