@@ -22,7 +22,7 @@ from quintant.api.discovery import EndpointSlice
 from quintant.die_with_parent import die_with_parent
 from quintant.operators.cosmos.builders.node_key_builder import parse_node_key
 from quintant.runtime.manager.sample import example
-from testbeds.comet_chains import Validator, answered, ask, call, image_table, node_status
+from testbeds.comet_chains import Validator, answered, call, image_table, node_status, peers_of
 from testbeds.cosmos_real import NAMESPACE, RealCosmosTestbed, example_node, opened
 from testbeds.real_cluster import GONE, history, ready_endpoints, revision
 
@@ -65,8 +65,8 @@ async def test_three_nodes_are_each_others_peers_and_follow_the_chain(chain: Cha
     for pod in pods.values():
         told = await answered(pod.status.pod_ip, reached)
         assert (told.network, told.catching_up) == (chain.validator.chain, False)
-        peers = (await ask(pod.status.pod_ip, "/net_info"))["peers"]
-        assert len(peers) == 3  # two siblings and the validator
+        # Two siblings and the validator.
+        assert len(await peers_of(pod.status.pod_ip, 3)) == 3
 
 
 async def test_every_node_has_the_identity_that_we_gave_it(cometbft: Path, chain: Chain) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -266,7 +267,8 @@ async def test_unknown_fields_are_kept_only_where_the_author_says_so(client: Cli
 async def test_an_immutable_field_is_neither_changed_nor_removed(client: Client) -> None:
     stored = await client.create(fleet(zone="north", namespace="a"))
     said = await refused_change(client, stored, zone="south")
-    assert 'spec.zone: Invalid value: "south": this field cannot be changed' in said
+    # Up to Kubernetes 1.33, a rule that fails shows the type of the value instead of the value.
+    assert re.search(r'spec.zone: Invalid value: "\w+": this field cannot be changed', said)
     assert "zone cannot be removed" in await refused_change(client, stored, zone=None)
     assert "namespace cannot be removed" in await refused_change(client, stored, namespace=None)
 

@@ -171,6 +171,16 @@ async def answered(address: str, height: int = 0, within: float = 60.0) -> Comet
             await asyncio.sleep(LOOK_SECONDS)
 
 
+async def peers_of(address: str, count: int, within: float = 60.0) -> list[Any]:
+    """The peers of a node, as soon as it has so many: each dials the others in its own time."""
+    async with patience.within(within):
+        while True:
+            peers: list[Any] = (await ask(address, "/net_info"))["peers"]
+            if len(peers) >= count:
+                return peers
+            await asyncio.sleep(LOOK_SECONDS)
+
+
 async def ask(address: str, path: str) -> Any:
     """The result of a question to a node's RPC."""
     body = await ask_once(HttpNodes(), address, RPC_PORT, path)
