@@ -7,6 +7,7 @@ their pods run.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 
 import msgspec
@@ -31,7 +32,7 @@ from quintant.operators.cosmos.api.scheduled_volume_snapshot import (
 from quintant.operators.cosmos.options import Options
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.shard.layout import Shards
-from quintant.testing import InProcessCluster, Scenario, ScenarioWorld, named
+from quintant.testing import InProcessCluster, Scenario, ScenarioWorld, SpecScenario, named
 from quintant.testing.explore.injection.fault import CRASHES, MEMBER_MODES, FaultMode
 from quintant.testing.explore.scenario import Document
 from testbeds.cosmos import full_node
@@ -137,7 +138,7 @@ class _Nodes(Scenario):
 def _full_node(**given: object) -> CosmosFullNode:
     # Nothing gives addresses here, and for how long that is waited for is a question of time.
     inside = {"maxP2PExternalAddresses": 0}
-    plain = full_node(metadata={"namespace": "default"}, service=inside, **given)  # type: ignore[arg-type]
+    plain = full_node(metadata={"namespace": "default"}, **{"service": inside, **given})  # type: ignore[arg-type]
     return codec.decode(CosmosFullNode, msgspec.json.encode(plain))
 
 
@@ -222,3 +223,73 @@ def _schedule() -> ScheduledVolumeSnapshot:
             delete_pod=True,
         ),
     )
+
+
+class FullNodeSpecs(SpecScenario, _Nodes):
+    """Everything that can be said of a CosmosFullNode."""
+
+    # Services outlive what they were made for, unless the user says otherwise.
+    subject = _full_node(
+        replicas=1, service={"maxP2PExternalAddresses": 0, "pruneOnScaleDown": True}
+    )
+    # A claim that was made keeps what it was made with, and so does an account.
+    fixed = (
+        "ordinals",
+        "serviceAccountName",
+        "volumeClaimTemplate.accessModes",
+        "volumeClaimTemplate.autoDataSource",
+        "volumeClaimTemplate.dataSource",
+        "volumeClaimTemplate.metadata",
+        "volumeClaimTemplate.storageClassName",
+        "volumeClaimTemplate.volumeMode",
+    )
+    without_effect: Mapping[str, str] = {
+        "chain.privvalSleepSeconds": "of a Sentry",
+        "chain.upgradeGraceSeconds": "no upgrade is under way",
+        "chain.watchUpgradePlans": "the chain plans no upgrade",
+        "selfHeal": "the node is well",
+        "service.p2pTemplate": "of addresses outside",
+        "service.clusterDomain": "there is one instance, which has no peers",
+        "service.pruneOnScaleDown": "there is one instance",
+        "service.rpcTemplate.externalTrafficPolicy": "of addresses outside",
+        "strategy.maxUnavailable": "there is one instance, which is ready",
+        "strategy.partition": "there is one instance, which is ready",
+        "strategy.progressDeadlineSeconds": "there is one instance, which is ready",
+        "volumeRetentionPolicy": "it is about the deletion",
+    }
+
+    def hopeless(self, document: Document) -> bool:
+        """What is there stays as it is while the server refuses what is wanted."""
+        conditions = document.get("status", {}).get("conditions", {})
+        return any(
+            conditions.get(each, {}).get("status") == wrong
+            for each, wrong in (("Ready", "False"), ("Degraded", "True"))
+        )
+
+    def normalise(self, document: Document) -> Document | None:
+        """Of removed instances the configuration and the node key stay."""
+        number = document["metadata"]["name"].rpartition("-")[2]
+        kept = document["kind"] in ("ConfigMap", "Secret") and number not in ("", "0")
+        return None if kept else super().normalise(document)
+
+    async def surroundings(self, world: ScenarioWorld) -> None:
+        world.spawn(kubelet(world))
+
+
+class ScheduleSpecs(SpecScenario, _Nodes):
+    """Everything that can be said of a ScheduledVolumeSnapshot."""
+
+    subject = replace(_schedule(), spec=replace(_schedule().spec, schedule="@every 24h"))
+    # What is due in the midst of a step is another step.
+    fixed = ("schedule",)
+    without_effect: Mapping[str, str] = {
+        "fullNodeRef": "of a copy, and none is due",
+        "limit": "of copies, and none is due",
+        "minAvailable": "of a copy, and none is due",
+        "snapshotTimeoutSeconds": "of a copy, and none is due",
+        "volumeSnapshotClassName": "of a copy, and none is due",
+    }
+
+    async def surroundings(self, world: ScenarioWorld) -> None:
+        world.spawn(kubelet(world))
+        await world.create(_full_node(replicas=2))

@@ -6,6 +6,7 @@ what is asked for twice.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,14 @@ from quintant.operators.infra.api import (
 from quintant.operators.infra.remote import Remote
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.shard.layout import Shards
-from quintant.testing import FaultMode, InProcessCluster, RemoteModel, Scenario, ScenarioWorld
+from quintant.testing import (
+    FaultMode,
+    InProcessCluster,
+    RemoteModel,
+    Scenario,
+    ScenarioWorld,
+    SpecScenario,
+)
 from quintant.testing.explore.injection.fault import CRASHES, MEMBER_MODES
 from quintant.testing.simulate.remotes.provider import ModelledProvider
 from testbeds.infra import KINDS, OPTIONS, PASSWORD, ModelledTargets, template
@@ -227,3 +235,56 @@ class InfraOfThreeMembers(_Infra):
         await world.delete(Cluster, "one")
         await world.quiet()
         assert not self.im(world).running
+
+
+class ClusterSpecs(SpecScenario, _Infra):
+    """Everything that can be said of a Cluster."""
+
+    subject = made(Cluster, "one", {"tosca": template(), **SOON})
+    fixed = ("tosca",)
+    without_effect: Mapping[str, str] = {
+        "customResources": "for programs that place applications",
+        "deletionPolicy": "it is about the deletion",
+        "inheritLabels": "its Cloud has no labels",
+        "inheritMetrics": "it is reserved",
+        "kubeconfigSecretRef": "of a cluster that exists already, and this one is made",
+        "observer": "how the made cluster is looked at, which is well",
+        "reconfigure": "how often what failed is tried again, and nothing fails",
+        "replaceFailedVMs": "no machine fails",
+        "timeouts": "everything is done in time",
+    }
+
+    def normalise(self, document: dict[str, Any]) -> dict[str, Any] | None:
+        """That it was paused once, and whether anything is wrong, are conditions from then on."""
+        found = super().normalise(document)
+        conditions = (found or {}).get("status", {}).get("conditions", {})
+        if isinstance(conditions, dict) and conditions.get("Paused", {}).get("status") == "False":
+            del conditions["Paused"]
+        return found
+
+    def hopeless(self, document: dict[str, Any]) -> bool:
+        """What is made stays as it is while it cannot be what is wanted."""
+        return bool(document.get("status", {}).get("state") != "ONLINE")
+
+
+class CloudSpecs(SpecScenario, _Infra):
+    """Everything that can be said of a Cloud in which a Cluster runs."""
+
+    subject = made(Cloud, "here", {"type": "dummy", "providerRef": {"name": "im"}})
+
+    without_effect: Mapping[str, str] = {
+        "deletionPolicy": "it has one value, which is the default",
+    }
+
+    def hopeless(self, document: dict[str, Any]) -> bool:
+        """Who runs there stays while it has no provider, no credentials, or takes nobody."""
+        conditions = document.get("status", {}).get("conditions", {})
+        closed = document["spec"].get("schedulable") is False or "maxClusters" in document["spec"]
+        return bool(closed or conditions.get("Ready", {}).get("status") != "True")
+
+    async def prepare(self, cluster: InProcessCluster) -> None:
+        await super().prepare(cluster)
+        await cluster.client.delete(await cluster.get(Cloud, "here"))
+
+    async def surroundings(self, world: ScenarioWorld) -> None:
+        await world.create(made(Cluster, "one", {"tosca": template(), **SOON}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explore.cosmos import NodesLive
+from explore.cosmos import NodesLive, ScheduleSpecs
 from explore.infra import DeleteEarly, Update
 from explore.klight import KlightRepair, KlightRestart
 from explore.portal import PortalServiceBack, PortalSpecs
@@ -69,6 +69,7 @@ NAMELESS = '[{"name":"r0","url":"wss://r0.example.com/relay","REF":{"name":""}}]
         (PortalSpecs, '{"app":{"service":{"name":""}}}'),
         (PortalSpecs, f'{{"relay":{{"targets":{NAMELESS.replace("REF", "authSecretRef")}}}}}'),
         (PortalSpecs, f'{{"relay":{{"targets":{NAMELESS.replace("REF", "caConfigMapRef")}}}}}'),
+        (ScheduleSpecs, '{"fullNodeRef":{"name":""}}'),
         # The status named the generation before until the next resync.
         (DeviceSpecs, '{"description":"for people"}'),
     ],

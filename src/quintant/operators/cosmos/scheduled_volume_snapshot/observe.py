@@ -45,6 +45,9 @@ async def observe(
 async def _full_node(schedule: ScheduledVolumeSnapshot, client: Client) -> CosmosFullNode | None:
     """The CosmosFullNode; by the server's own word if a cache does not know what we took away."""
     key = schedule.spec.full_node_ref.name, schedule.metadata.namespace
+    if not schedule.spec.full_node_ref.name:
+        # What has no name is not there; to look for it is an error.
+        return None
     full_node, status = await client.find(CosmosFullNode, *key), schedule.status
     away = status is not None and status.candidate is not None and status.phase in _AWAY
     if full_node is None or not away or holds(full_node, schedule):

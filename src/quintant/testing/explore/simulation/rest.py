@@ -19,6 +19,7 @@ REST_SECONDS = 60.0
 # The same for disturbed runs, of which there are many.
 DISTURBED_REST_SECONDS = 10.0
 EVENTS = " events.events.k8s.io "
+HOT_LOOP = "hot loop: "
 FAILS_AGAIN = " fails again and again"
 
 
@@ -47,13 +48,13 @@ def _writing(writes: Iterable[Point], rest: float) -> Iterator[str]:
     late = [each for each in writes if EVENTS not in each.text]
     if late:
         count = f"{len(late)} write{'s' * (len(late) > 1)}"
-        yield f"hot loop: {count} in {rest:g} s of rest, first {late[0].text}"
+        yield f"{HOT_LOOP}{count} in {rest:g} s of rest, first {late[0].text}"
 
 
 def _spinning(engines: Iterable[Engine]) -> Iterator[str]:
     for controller in _controllers(engines):
         for key, times in controller.hot_loops.hot(monotonic()).items():
-            yield f"hot loop: {controller.name} {key} was reconciled {times} times"
+            yield f"{HOT_LOOP}{controller.name} {key} was reconciled {times} times"
 
 
 def _controllers(engines: Iterable[Engine]) -> Iterator[Controller[Any]]:

@@ -73,7 +73,8 @@ class SpecExplorer:
 
         schema = spec_schema(schema_of(type(subject)))
         try:
-            return await plan_specs(schema, self.good, refusal, count=count, seed=seed)
+            fixed = self._scenario.fixed
+            return await plan_specs(schema, self.good, refusal, count=count, seed=seed, fixed=fixed)
         finally:
             await cluster.close()
 
@@ -108,7 +109,7 @@ class SpecExplorer:
             state = record.states[0] if record.states else {}
             own = state.get(subject, {})
             # However it looks, the good one is what there is to return to.
-            hopeless = patch != GOOD and scenario.hopeless(own)
+            hopeless = patch != GOOD and bool(own) and scenario.hopeless(own)
             found[patch] = ExpectedSpec(state, record.refusals.get(0, ""), hopeless)
         return found
 
@@ -124,9 +125,11 @@ class SpecExplorer:
         subject = _title(self._scenario.subject)
         (good,) = self._applied(GOOD).states
         for patch in token.specs:
-            for state in self._applied(patch).states:
-                if has_effect(good, state, subject):
-                    self.effective.update(case.about)
+            record = self._applied(patch)
+            # What is refused is not there at all, and so differs in everything.
+            states = () if record.refusals else record.states
+            if any(has_effect(good, state, subject) for state in states):
+                self.effective.update(case.about)
 
     def _shrunk(self, token: RunToken, failure: ExplorationFailure) -> ExplorationFailure:
         """The same with as few specs as possible."""

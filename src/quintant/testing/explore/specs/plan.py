@@ -5,7 +5,7 @@ What the server takes is asked of it, in a dry run on a world that is thrown awa
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -16,6 +16,7 @@ from quintant.testing.explore.specs.schema import (
     Rule,
     Schema,
     Spec,
+    is_part_of,
     properties,
     rules,
     value_at,
@@ -58,10 +59,17 @@ class SpecPlan:
 
 
 async def plan_specs(
-    schema: Schema, good: Spec, refusal: Refusal, *, count: int, seed: int
+    schema: Schema,
+    good: Spec,
+    refusal: Refusal,
+    *,
+    count: int,
+    seed: int,
+    fixed: Collection[str] = (),
 ) -> SpecPlan:
-    """So many cases; the same for the same seed."""
-    random, found = Random(f"specs {seed}"), list(properties(schema))
+    """So many cases; the same for the same seed. What is `fixed` is left as it is."""
+    random = Random(f"specs {seed}")
+    found = [each for each in properties(schema) if not is_part_of(each.name, fixed)]
     # With fewer cases than properties, another seed tries others.
     chosen = list(found)
     random.shuffle(chosen)

@@ -32,6 +32,9 @@ class SpecScenario(Scenario):
     without_effect: Mapping[str, str] = {}
     """Properties that show neither in a child nor in the status, as a failure names them, and why.
     One stands for all that are below it."""
+    fixed: Collection[str] = ()
+    """Properties that are left as they are, with all below them: what has a language of its own,
+    such as a template, gets nothing but nonsense from its schema."""
     modes: Collection[FaultMode | str] = ()
 
     def hopeless(self, document: Document) -> bool:

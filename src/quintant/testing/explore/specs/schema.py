@@ -7,7 +7,7 @@ matters there is in `values`. Of a list of objects, the first one stands for all
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,11 @@ def properties(schema: Schema, path: Path = ()) -> Iterator[Property]:
         if not found.is_core:
             yield from properties(below, found.path)
             yield from properties(below.get("items", {}), (*found.path, 0))
+
+
+def is_part_of(name: str, names: Collection[str]) -> bool:
+    """Whether a property is one of these, or below one."""
+    return any(name == each or name.startswith((f"{each}.", f"{each}[")) for each in names)
 
 
 def rules(schema: Schema, path: Path = ()) -> Iterator[Rule]:

@@ -67,6 +67,8 @@ def test_what_a_creation_refuses_a_change_refuses_too() -> None:
 def test_who_cannot_do_it_may_fail_and_must_not_write_again_and_again() -> None:
     assert breach_at_once(record(violations=["a default/b fails again and again"])) is None
     assert breach_at_once(record(violations=["settled is broken: no pod"])) is None
+    tries = ["a default/b fails again and again", "hot loop: 1 write in 60 s"]
+    assert breach_at_once(record(violations=tries)) is None
     assert breach_at_once(record(violations=["hot loop: 9 writes in 60 s"])) is not None
     assert breach_at_once(record(stopped="NeverQuiet: a")) is not None
 

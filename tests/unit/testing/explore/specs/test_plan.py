@@ -48,6 +48,12 @@ async def test_what_the_server_refuses_is_tried_as_well() -> None:
     assert any("never" in spec for spec in specs)
 
 
+async def test_what_is_fixed_is_left_as_it_is() -> None:
+    made = await plan_specs(SCHEMA, GOOD, refusal, count=30, seed=1, fixed=["text", "never"])
+    assert made.properties == ("size", "fast")
+    assert not any({"text", "never"} & {*spec} for case in made.cases for spec in case.specs)
+
+
 async def test_there_is_a_spec_on_both_sides_of_a_rule() -> None:
     made = await plan(30)
     (ruled,) = (each for each in made.cases if each.about == ("fast", "size"))
