@@ -67,6 +67,12 @@ NO_RUN = 2
     help="Instead of every point, so many runs in random order with random faults.",
 )
 @click.option(
+    "--pairs",
+    is_flag=True,
+    help="Instead, two faults in every run: each pair whose second point follows from the first; "
+    "of scenarios with many points a sample.",
+)
+@click.option(
     "--specs",
     metavar="COUNT",
     default=0,
@@ -87,6 +93,7 @@ def command(
     token: str | None,
     modes: tuple[str, ...],
     seeds: int,
+    pairs: bool,
     specs: int,
     seed: int,
     budget: float | None,
@@ -140,6 +147,7 @@ def command(
     options = ExplorationOptions(
         tuple(map(FaultMode, modes)) or tuple(FaultMode),
         range(1, seeds + 1),
+        pairs,
         budget,
         jobs or os.cpu_count() or 1,
     )

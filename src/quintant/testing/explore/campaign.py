@@ -17,6 +17,7 @@ from quintant.core.errors import ConfigError
 from quintant.testing.explore.explorer import Explorer
 from quintant.testing.explore.injection.fault import FaultMode, RunToken, named_modes
 from quintant.testing.explore.loading import target_of
+from quintant.testing.explore.pairs import plan_pairs
 from quintant.testing.explore.report.exploration import ExplorationFailure, ExplorationReport
 from quintant.testing.explore.scenario import Scenario
 from quintant.testing.explore.seeds import sampled, seeded_runs
@@ -40,6 +41,8 @@ class ExplorationOptions:
     modes: Iterable[FaultMode] = tuple(FaultMode)
     seeds: range = range(0)
     """With seeds, a run for each instead of one for every point."""
+    pairs: bool = False
+    """Two faults in each run instead of one."""
     budget: float | None = None
     """Real seconds for all scenarios together; what does not fit is sampled, and counted."""
     jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
@@ -52,15 +55,17 @@ def explore_scenario(
     *,
     modes: Iterable[str] = FaultMode,
     seeds: int = 0,
+    pairs: bool = False,
     budget: float | None = None,
     jobs: int | None = None,
 ) -> ExplorationReport:
     """Make a run for every mode at every point of a scenario, or one for each of `seeds`.
 
-    With a `budget` in seconds, no more than fit are made. `jobs` is how many processes share them.
+    With `pairs` there are two faults in each run, the second in what follows from the first. With a
+    `budget` in seconds, no more than fit are made. `jobs` is how many processes share them.
     """
     options = ExplorationOptions(
-        named_modes(modes), range(1, seeds + 1), budget, jobs or os.cpu_count() or 1
+        named_modes(modes), range(1, seeds + 1), pairs, budget, jobs or os.cpu_count() or 1
     )
     (report,) = explore_scenarios({target_of(scenario): scenario}, options)
     return report
@@ -107,8 +112,7 @@ class _Campaign:
         began = self._timer()
         self._explorer = Explorer(scenario, target=target)
         self._run_seconds = (self._timer() - began) / 2
-        plan = self._explorer.plan(options.modes)
-        self.tokens = seeded_runs(plan, options.seeds) if options.seeds else plan
+        self.tokens = _planned(self._explorer, options)
         self._target = target
         self.report = ExplorationReport(
             self._explorer.title,
@@ -155,6 +159,13 @@ class _Campaign:
             if result.error:
                 raise ConfigError(f"cannot explore {self._target}", because=result.error)
             yield order.token, result.failure
+
+
+def _planned(explorer: Explorer, options: ExplorationOptions) -> list[RunToken]:
+    if options.pairs:
+        return plan_pairs(explorer, options.modes)
+    plan = explorer.plan(options.modes)
+    return seeded_runs(plan, options.seeds) if options.seeds else plan
 
 
 def _order(tokens: Sequence[RunToken], failure: ExplorationFailure) -> int:

@@ -8,7 +8,13 @@ from contextlib import suppress
 
 from quintant.core.errors import ConfigError
 from quintant.testing.explore.checks import Breach, breach_of_deletion, first_breach
-from quintant.testing.explore.injection.fault import FaultMode, RunToken, faults_at, named_modes
+from quintant.testing.explore.injection.fault import (
+    FaultMode,
+    PlannedFault,
+    RunToken,
+    faults_at,
+    named_modes,
+)
 from quintant.testing.explore.injection.trace import PointKind
 from quintant.testing.explore.report.exploration import ExplorationFailure
 from quintant.testing.explore.scenario import Scenario
@@ -59,15 +65,28 @@ class Explorer:
 
     def plan(self, modes: Iterable[FaultMode] = FaultMode) -> list[RunToken]:
         """A run for every mode at every point."""
+        return [RunToken((each,)) for each in self._faults(self.undisturbed, modes)]
+
+    def faults_after(
+        self, token: RunToken, modes: Iterable[FaultMode] = FaultMode
+    ) -> list[PlannedFault]:
+        """Every mode at every point that a run reaches after its own fault."""
+        record = self._run(token, LOADING_SECONDS)
+        points = [(each.kind, each.index) for each in record.trace.points]
+        struck = [points.index(at) for f in token.faults if (at := (f.kind, f.index)) in points]
+        later = {*points[max(struck, default=-1) + 1 :]}
+        return [each for each in self._faults(record, modes) if (each.kind, each.index) in later]
+
+    def _faults(self, record: RunRecord, modes: Iterable[FaultMode]) -> list[PlannedFault]:
+        """Every mode at every point of a run."""
         allowed = set(named_modes(self._runner.scenario.modes))
         if FaultMode.PARENT_DELETED not in allowed:
             allowed.discard(FaultMode.PARENT_GONE)
-        wanted = {*modes} & allowed
-        points = self.undisturbed.trace.points
+        wanted, points = {*modes} & allowed, record.trace.points
         # Who is deleted after the last step causes work while there should be none.
         resting = {(each.kind, each.index) for each in points if each.step >= self.steps}
         return [
-            RunToken((each,))
+            each
             for each in faults_at(points, self._refusals, replicas=self._runner.scenario.replicas)
             if each.mode in wanted
             and not (each.mode is FaultMode.PARENT_GONE and (each.kind, each.index) in resting)
