@@ -22,6 +22,7 @@
     ├── Undecodable            an object does not fit its type
     ├── NotWatched             a cached read of a kind that is not watched
     ├── NotSelected            a read or a write in a namespace that lost its label
+    ├── NotHeld                a cached read of what another member of a sharded manager holds
     ├── StaleCache             a cache is older than a reconcile may act on
     ├── NotLeader              a write after the lease ran out
     ├── LeadershipLost         the lease could not be kept; the process must exit
@@ -93,6 +94,23 @@ class NotWatched(QuintantError):
             f"no cache holds {kind}{suffix}: {advice}, or read it from the server with live=True"
         )
         self.kind, self.namespace = kind, namespace
+
+
+class NotHeld(QuintantError):
+    """A cached read in a sharded manager of what other members hold: it is there, but not here."""
+
+    def __init__(self, kind: str, key: str = "", *, namespace: str = "") -> None:
+        suffix = f" {key}" if key else f"s in namespace {namespace}" if namespace else "s"
+        part = "it" if key else "some of them"
+        super().__init__(
+            error_text(
+                f"{kind}{suffix} cannot be read here",
+                because=f"other members of the manager hold {part}, and this one only its own part",
+                hint="read with live=True, list with held=True for what is held here, or have "
+                f"every member hold all: .watches({kind}, shared=True)",
+            )
+        )
+        self.kind, self.key, self.namespace = kind, key, namespace
 
 
 class NotSelected(QuintantError):

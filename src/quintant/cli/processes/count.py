@@ -15,7 +15,7 @@ from quintant.wire.digits import parse_digits
 
 AUTO = "auto"
 MOST_PROCESSES = 64
-"""Each holds whole caches, and watches everything: more of them belong to more machines."""
+"""Each of them receives every event: more of them belong to more machines."""
 _CGROUP_V2 = Path("/sys/fs/cgroup/cpu.max")
 _CGROUP_V1 = (
     Path("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),

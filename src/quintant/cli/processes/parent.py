@@ -72,7 +72,7 @@ class Parent:
         return merge({**own, **series}) + Registry((self._metrics,)).render()
 
     async def _page(self, word: str, path: str) -> bytes | None:
-        """What a child shows: all of them read whole caches."""
+        """What a child shows: of what pages list, every child holds all, or shows its own part."""
         answers = await self._get(f"{word}/{quote(path)}")
         return next((body for _, body in answers if body is not None), None)
 

@@ -86,7 +86,7 @@ def _full_nodes(manager: Manager, options: Options, reconciler: CosmosFullNodeRe
     )
     schedules = predicates.generation | predicates.deleted
     builder = (
-        manager.controls(CosmosFullNode, name="cosmos-fullnode", when=triggers.CHANGED)
+        manager.controls(CosmosFullNode, name="cosmos-fullnode", when=triggers.CHANGED, shared=True)
         .watches(NodePod, to=triggers.owner_of, when=pods, labels=OURS, index=_OWNED)
         .watches(
             PersistentVolumeClaim, to=triggers.owner_of, when=claims, labels=OURS, index=_OWNED

@@ -73,14 +73,19 @@ def declare(
     reconcile = InfrastructureReconciler(reader, Performer(calls, metrics))
     bound_clusters = by_index(CLOUD_INDEX, lambda obj: (cloud_key(obj),))
     (
-        manager.controls(Cluster, name="infrastructure", when=CHANGED)
+        manager.controls(Cluster, name="infrastructure", when=CHANGED, shared=True)
         .index(CLOUD_INDEX, cloud_keys)
         .index(ID_INDEX, infrastructure_id)
         .index(observer.SECRET_INDEX, observer.secret_key)
-        .watches(Cloud, to=bound_clusters, when=changed(cloud_aspects))
-        .watches(GlobalCloud, to=bound_clusters, when=changed(cloud_aspects))
+        .watches(Cloud, to=bound_clusters, when=changed(cloud_aspects), shared=True)
+        .watches(GlobalCloud, to=bound_clusters, when=changed(cloud_aspects), shared=True)
         .watches(WatchedSecret, to=cluster_of, labels={WATCH_LABEL: "true"})
-        .watches(WatchedSecret, to=by_index(observer.SECRET_INDEX), labels={WATCH_LABEL: "true"})
+        .watches(
+            WatchedSecret,
+            to=by_index(observer.SECRET_INDEX),
+            labels={WATCH_LABEL: "true"},
+            shared=True,
+        )
         .watches(
             InfrastructureClaim,
             to=nobody,

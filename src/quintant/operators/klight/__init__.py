@@ -42,11 +42,13 @@ def controllers(
             when=when.changed(keys.aspects),
             labels={options.label: ""},
             index=keys.indexes,
+            shared=True,
         )
         .watches(
             LightNetwork,
             to=keys.of_lightnetwork,
             when=when.generation | when.annotation(f"{GROUP}/*"),
+            shared=True,
         )
         .uses(PeerPod, "patch", sub="status")
         .uses(LightNetwork, "create", "delete")

@@ -56,7 +56,7 @@ def declare(
     """Declare the controller of PortalExposes; `seed` is what keys are made from."""
     reports = Follower(reports_by(remote, metrics.visits.inc), same=same)
     (
-        manager.controls(PortalExpose, name=MANAGER, when=observe.CHANGED)
+        manager.controls(PortalExpose, name=MANAGER, when=observe.CHANGED, shared=True)
         .index(SERVICE_INDEX, observe.service_key)
         .index(TOKEN_INDEX, observe.token_keys)
         .index(CLASS_INDEX, observe.class_name)
@@ -69,11 +69,21 @@ def declare(
             labels=TUNNEL_LABELS,
             index={POD_INDEX: observe.pod_key},
         )
-        .watches(Service, to=by_index(SERVICE_INDEX), when=changed(observe.service_aspects))
-        .watches(RelayToken, to=by_index(TOKEN_INDEX), fields={"type": TOKEN_TYPE})
+        .watches(
+            Service,
+            to=by_index(SERVICE_INDEX),
+            when=changed(observe.service_aspects),
+            shared=True,
+        )
+        .watches(RelayToken, to=by_index(TOKEN_INDEX), fields={"type": TOKEN_TYPE}, shared=True)
         .watches(TunnelKey, to=observe.key_owner, when=deleted, fields={"type": KEY_TYPE})
         .uses(Secret, "create")
-        .watches(TunnelClass, to=by_index(CLASS_INDEX, observe.affected), when=tunnel_class.CHANGED)
+        .watches(
+            TunnelClass,
+            to=by_index(CLASS_INDEX, observe.affected),
+            when=tunnel_class.CHANGED,
+            shared=True,
+        )
         .on(reports)
         .workers(options.max_concurrent_reconciles)
         .finalize(FINALIZER, cleanup)

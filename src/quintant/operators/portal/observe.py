@@ -73,7 +73,8 @@ async def observe(ctx: Context[PortalExpose], options: Options, reports: TunnelR
         service=await client.find(Service, name, namespace) if name else None,
         tunnel_class=tunnel_class,
         existing=await client.find(Deployment, deployment_name(expose.metadata.name), namespace),
-        pods=tuple(await client.list(Pod, index=(POD_INDEX, f"{namespace}/{chosen}"))),
+        # Where a PortalExpose is reconciled, the pods of its tunnels are held.
+        pods=tuple(await client.list(Pod, index=(POD_INDEX, f"{namespace}/{chosen}"), held=True)),
         key=await client.find(TunnelKey, key_name(expose.metadata.name), namespace),
         keyed=not options.tunnels.silent,
         errors=tuple(validate_expose(expose.spec)),

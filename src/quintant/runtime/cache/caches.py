@@ -20,7 +20,9 @@ from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.watch.managed_fields import FieldManagers
 from quintant.runtime.watch.timeouts import Timers
 
-if TYPE_CHECKING:  # loaded where namespaces are selected
+if TYPE_CHECKING:  # loaded where namespaces are selected, or managers are sharded
+    from quintant.runtime.cache.partial.keep_rules import KeepRule, Partition
+    from quintant.runtime.cache.partial.partial_informer import PartialInformer
     from quintant.runtime.cache.selected_informer import SelectedInformer
     from quintant.runtime.cache.selected_namespaces import SelectedNamespaces
 
@@ -41,11 +43,14 @@ class Caches:
         metrics: Metrics | None = None,
         timers: Timers = Timers(),
         selected: SelectedNamespaces | None = None,
+        partition: Partition | None = None,
     ) -> None:
         self._rest, self._random, self._metrics, self._timers = rest, random, metrics, timers
         self._namespaces = tuple(namespaces)
         self.selected = selected
         """The namespaces with certain labels, where kinds are followed only there."""
+        self.partition = partition
+        """Which keys are ours, where every replica works; None: all of them."""
         self.managers = FieldManagers()
         """The field managers that controllers of this process write as."""
         self._informers: dict[tuple[Any, Selection, frozenset[str]], Informer[Any]] = {}
@@ -67,11 +72,13 @@ class Caches:
         fields: Mapping[str, str] | None = None,
         namespaces: Sequence[str] = (),
         optional: bool = False,
+        keep: KeepRule | None = None,
     ) -> Informer[K]:
         """The informer of a kind and selection, made on first demand and shared from then on.
 
         `namespaces` are the only ones it follows; by default those of the manager. It is `optional`
-        if every controller that declares it can do without the kind.
+        if every controller that declares it can do without the kind. `keep` says which objects a
+        member of a sharded manager holds; who declares the kind without it needs all of them.
         """
         followed = tuple(namespaces) or self._namespaces
         key = (kind, (_pairs(labels), _pairs(fields)), frozenset(followed))
@@ -80,6 +87,8 @@ class Caches:
             self._informers[key].optional = optional
         informer = cast("Informer[K]", self._informers[key])
         informer.optional = informer.optional and optional
+        if self.partition is not None:
+            cast("PartialInformer[K]", informer).add_rule(keep)
         return informer
 
     def informer_for(self, kind: type[K], namespace: str = "") -> Informer[K]:
@@ -126,6 +135,14 @@ class Caches:
                 return found
         return None
 
+    def find_foreign(self, kind: type[Object], key: Request, uid: str) -> bool:
+        """Whether an object is there that another member holds, with another controller."""
+        for informer in self._by_kind.get(kind, ()):
+            foreign = informer.foreign
+            if foreign and key in foreign and not foreign.is_controlled_by(key, uid):
+                return True
+        return False
+
     def take_applied(self, obj: Object, manager: str, subresource: str = "") -> bytes | None:
         """The fields of a cached object that a manager applied before this process; given once."""
         fields = None
@@ -163,6 +180,8 @@ class Caches:
     ) -> Informer[K]:
         followed = self.selected if not namespaces and resource_of(kind).namespaced else None
         make: type[Informer[K]] = Informer if followed is None else followed.informer_type
+        if self.partition is not None:
+            make = self.partition.informer_type
         informer = make(
             self._rest,
             kind,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple
 
 from quintant.client.rest import Rest
 from quintant.core import codec
@@ -27,6 +27,9 @@ from quintant.runtime.watch.reflector_target import InitialState
 from quintant.runtime.watch.scope import WatchScope, selects
 from quintant.runtime.watch.timeouts import Timers
 from quintant.runtime.watch.watch_states import WatchOutcome
+
+if TYPE_CHECKING:  # loaded by managers that are sharded
+    from quintant.runtime.cache.partial.foreign import ForeignObjects
 
 log = get_logger()
 
@@ -57,6 +60,8 @@ class Informer(Generic[K]):
 
     selected = False
     """Whether the namespaces that it follows come and go."""
+    foreign: ForeignObjects | None = None
+    """What it knows of objects that other members of a sharded manager hold."""
 
     def __init__(
         self,
@@ -207,7 +212,7 @@ class Informer(Generic[K]):
         # Of what is read for the first time, nothing is known but our own writes.
         known = tuple(self.overlay.list_keys()) if initial else self._known()
         for key in known:
-            if _within(namespace, key) and not (key in state.objects or key in state.undecodable):
+            if _within(namespace, key) and not state.has(key):
                 self._vanish(key, state.version)
         for key, obj in state.objects.items():
             self._take(key, obj, initial=initial)

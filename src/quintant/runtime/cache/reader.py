@@ -18,7 +18,15 @@ from quintant.client.rest_mapper import RestMapper
 from quintant.core import codec
 from quintant.core.clock import Clock, Random, SystemClock
 from quintant.core.dynamic import Unstructured, dynamic
-from quintant.core.errors import ConfigError, Details, Expired, NotFound, Status, TransportError
+from quintant.core.errors import (
+    ConfigError,
+    Details,
+    Expired,
+    NotFound,
+    NotHeld,
+    Status,
+    TransportError,
+)
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.caches import Caches
@@ -83,10 +91,12 @@ class Reader:
         fields: Mapping[str, str] | None = None,
         index: tuple[str, str] | None = None,
         live: bool = False,
+        held: bool = False,
     ) -> Sequence[K]:
         """Read many objects; an empty namespace means all, an index is a (name, value) pair.
 
-        A label with an empty value selects the objects that have it at all.
+        A label with an empty value selects the objects that have it at all. In a sharded manager,
+        NotHeld where other members hold some of what is asked for; `held` asks for our part alone.
         """
         if live or self.caches is None:
             if index is not None:
@@ -98,6 +108,8 @@ class Reader:
         for informer in informers:
             if not informer.synced:
                 await informer.wait_synced()
+            if informer.foreign and not held and informer.foreign.has_any(namespace):
+                raise NotHeld(informer.resource.kind, namespace=namespace)
         objects = _followed([informer.store for informer in informers], index)
         if namespace:
             objects = [obj for obj in objects if obj.metadata.namespace == namespace]

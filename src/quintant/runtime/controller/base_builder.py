@@ -64,13 +64,15 @@ class BaseBuilder:
         index: Mapping[str, IndexFunction[R]] | None = None,
         namespaces: Sequence[str] = (),
         optional: bool = False,
+        shared: bool = False,
     ) -> Self:
         """Let changes of another kind wake the keys that `to` maps it to (old and new state).
 
         `index` files its objects under values, for `client.list(kind, index=…)`; controllers that
         watch the same kind share it. `namespaces` are the only ones in which it is followed, and
         may be: by default all that the manager works in. An `optional` kind may not be installed:
-        there are no objects of it then, and its changes are watched from when it is.
+        there are no objects of it then, and its changes are watched from when it is. Members of a
+        sharded manager hold what maps to their own keys; of a `shared` kind, every one holds all.
         """
         return self._watch(
             WatchDeclaration(
@@ -82,6 +84,7 @@ class BaseBuilder:
                 indexes=index or {},
                 namespaces=checked_namespaces("watches", kind, namespaces),
                 optional=optional,
+                shared=shared,
             )
         )
 

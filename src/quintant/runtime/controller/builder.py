@@ -50,16 +50,23 @@ class Builder(BaseBuilder, Generic[K]):
         every_owner: bool = False,
         index: Mapping[str, IndexFunction[R]] | None = None,
         namespaces: Sequence[str] = (),
+        shared: bool = False,
     ) -> Self:
         """Let changes of a child wake its owner: its controller, or with `every_owner` all.
 
-        `index` and `namespaces` are those of `watches`.
+        `index`, `namespaces` and `shared` are those of `watches`.
         """
         mapper = owner_requests(self._resource, every_owner=every_owner)
         checked = checked_namespaces("owns", kind, namespaces)
         return self._watch(
             WatchDeclaration(
-                kind, mapper, when, owned=True, indexes=index or {}, namespaces=checked
+                kind,
+                mapper,
+                when,
+                owned=True,
+                indexes=index or {},
+                namespaces=checked,
+                shared=shared,
             )
         )
 

@@ -58,6 +58,8 @@ class WatchDeclaration(Struct, frozen=True):
     """The only ones it is followed in; empty is wherever the manager works."""
     optional: bool = False
     """Whether the server may not serve it."""
+    shared: bool = False
+    """Whether every member of a sharded manager holds all of it."""
 
 
 class Retry(Struct, frozen=True):
@@ -158,6 +160,8 @@ class Declaration(Struct, Generic[K], frozen=True):
     """What stands for a key when ranges are divided among members; None: the key itself."""
     fresh: float | None = None
     """Seconds that the views it acts on may be behind at most; None: however old they are."""
+    shared: bool = False
+    """Whether every member of a sharded manager holds all objects that it controls."""
     single: bool = False
     """Whether only one member of a sharded manager runs it."""
     on_released: Callable[[Request], None] | None = None

@@ -22,6 +22,7 @@ from quintant.runtime.controller.declaration import (
     WatchDeclaration,
     owner_uid,
 )
+from quintant.runtime.controller.kept_objects import controlled_rule, watched_rule
 from quintant.runtime.controller.orphans import ORPHAN_INDEX, OrphanSweep, labelled_owner
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.tracing import ControllerTracing
@@ -80,7 +81,11 @@ def _primary(
     tracing: ControllerTracing | None,
 ) -> Informer[K]:
     informer = caches.declare(
-        kind, labels=declared.labels, fields=declared.fields, namespaces=declared.namespaces
+        kind,
+        labels=declared.labels,
+        fields=declared.fields,
+        namespaces=declared.namespaces,
+        keep=controlled_rule(declared, caches.partition),
     )
     for name, function in declared.indexes.items():
         informer.store.ensure_index(name, function)
@@ -122,6 +127,7 @@ def _related(
         fields=watch.fields,
         namespaces=watch.namespaces,
         optional=watch.optional,
+        keep=watched_rule(declared, watch, caches.partition),
     )
     owners = {OWNER_INDEX: owner_uid, ORPHAN_INDEX: labelled_owner} if watch.owned else {}
     for name, function in {**owners, **watch.indexes}.items():

@@ -16,9 +16,13 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from quintant.core.errors import NotHeld
 from quintant.core.object import K
 from quintant.metrics import Gauge, Metric
 from quintant.runtime.cache.client import Client
+from quintant.runtime.observe.logs import get_logger
+
+log = get_logger()
 
 
 class Cached:
@@ -37,6 +41,9 @@ class Cached:
         if self._client is None or self._client.caches is None:
             return []
         informers = self._client.caches.informers_for(kind)
+        for informer in informers:
+            if informer.foreign:
+                raise NotHeld(informer.resource.kind)
         return [obj for informer in informers for obj in informer.store]
 
 
@@ -72,7 +79,13 @@ class CacheGauges:
         """The present numbers; none before they are bound."""
         for each in self._gauges:
             gauge = Gauge(each.name, each.documentation, [each.label])
-            counted = each.count(self._cached) if self._cached.bound else {}
-            for value, number in counted.items():
+            for value, number in self._counted(each).items():
                 gauge.labels(value).set(number)
             yield from gauge.collect()
+
+    def _counted(self, gauge: CacheGauge) -> Mapping[str, float]:
+        try:
+            return gauge.count(self._cached) if self._cached.bound else {}
+        except NotHeld as error:  # a part of the truth would look like all of it
+            log.warning("cannot count", gauge=gauge.name, why=str(error))
+            return {}

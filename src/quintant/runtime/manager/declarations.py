@@ -52,12 +52,14 @@ class ControllerDeclarations:
         labels: Mapping[str, str] | None = None,
         fields: Mapping[str, str] | None = None,
         namespaces: Sequence[str] = (),
+        shared: bool = False,
     ) -> Builder[K]:
         """Begin the declaration of a controller for a kind; `.reconcile(...)` ends it.
 
         The controller's name, by default the kind's in lower case, is the field manager of its
         writes: keep it for ever. `namespaces` are the only ones whose objects it controls; by
-        default all that the manager works in.
+        default all that the manager works in. With `shared` every member of a sharded manager holds
+        all of them, for controllers that look at more than their own key.
         """
         title = name or resource_of(kind).kind.lower()
         draft: Declaration[K] = Declaration(
@@ -68,6 +70,7 @@ class ControllerDeclarations:
             labels or {},
             fields or {},
             namespaces=checked_namespaces("controls", kind, namespaces),
+            shared=shared,
         )
         return self._begun(Builder(self.register, draft, kind))
 

@@ -110,6 +110,7 @@ class Engine:
             metrics=self.metrics,
             timers=settings.watch,
             selected=self._selected.namespaces if self._selected is not None else None,
+            partition=self._shards.owned if self._shards is not None else None,
         )
         fence = self._fence()
         fenced = replace(rest, fence=fence) if fence is not None else rest

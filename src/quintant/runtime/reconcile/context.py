@@ -15,8 +15,10 @@ from quintant.core.clock import Clock, Random, seconds_of
 from quintant.core.errors import Conflict, Status, Terminal
 from quintant.core.object import Custom, K, Object, Request, S, St
 from quintant.core.owner import owner_name_of, owner_of, owner_uid_of
+from quintant.core.resource import resource_of
 from quintant.runtime.apply.control import NAME_TAKEN, check_owner
 from quintant.runtime.apply.diff import ChildConflict
+from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.staleness import ControllerViews, check_within
 from quintant.runtime.observe.logs import Logger
@@ -132,6 +134,8 @@ class Context(Struct, Generic[K_co], frozen=True):
     def _respect(self, child: Object) -> None:
         uid, caches = owner_uid_of(child), self.client.caches
         held = caches.find_anywhere(type(child), child.key) if uid and caches is not None else None
+        if held is None and uid and caches is not None:
+            _respect_foreign(caches, child, uid)
         if held is None or owner_uid_of(held) == uid:
             return
         wanted, holder = owner_of(child), owner_of(held)
@@ -183,7 +187,8 @@ class Context(Struct, Generic[K_co], frozen=True):
 
     async def owned(self, kind: type[K]) -> Sequence[K]:
         """The children of a kind that this object controls; the kind is declared with `.owns`."""
-        return await self.client.list(kind, index=(OWNER_INDEX, self.obj.metadata.uid))
+        # Whoever holds a key holds the children of its object.
+        return await self.client.list(kind, index=(OWNER_INDEX, self.obj.metadata.uid), held=True)
 
     def event(
         self,
@@ -286,3 +291,13 @@ class KeyReconciler(Protocol):
     """Brings the world in line with one key."""
 
     async def __call__(self, request: Request, ctx: KeyContext, /) -> Result | None: ...
+
+
+def _respect_foreign(caches: Caches, child: Object, uid: str) -> None:
+    """Refuse a child whose name is that of an object which another member holds."""
+    if caches.find_foreign(type(child), child.key, uid):
+        raise Terminal(
+            f"{resource_of(type(child)).kind} {child.key} exists and is held by another member: "
+            "delete that object, or choose another name",
+            reason=NAME_TAKEN,
+        )

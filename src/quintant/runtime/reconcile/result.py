@@ -20,6 +20,7 @@ from quintant.core.errors import (
     ConfigError,
     Conflict,
     NotFound,
+    NotHeld,
     NotLeader,
     NotSelected,
     ServerError,
@@ -124,7 +125,7 @@ def _judge(error: BaseException, about: Request, kind: Resource | None) -> Recon
             return ReconcileOutcome.CONFLICT
         case TransportError() | TooManyRequests() | ServerError():
             return ReconcileOutcome.UNAVAILABLE
-        case NotLeader() | NotSelected() | StaleCache():
+        case NotLeader() | NotSelected() | NotHeld() | StaleCache():
             return ReconcileOutcome.UNAVAILABLE
         case ReconcileTimeout():
             return ReconcileOutcome.TIMEOUT

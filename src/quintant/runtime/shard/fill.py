@@ -21,6 +21,7 @@ from quintant.core.errors import NotFound, QuintantError
 from quintant.core.object import Metadata, Object, ObjectMeta, Request
 from quintant.runtime.cache.informer import Informer
 from quintant.runtime.cache.overlay import version_reached
+from quintant.runtime.cache.partial.partial_informer import PartialInformer
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.watch.scope import WatchScope
 
@@ -36,6 +37,10 @@ async def fill_caches(rest: Rest, informers: Iterable[Informer[Any]], random: Ra
     """Return when every cache has what the server has at a moment after the call."""
     async with asyncio.TaskGroup() as group:
         for informer in informers:
+            if isinstance(informer, PartialInformer) and not informer.whole:
+                # It has not seen what became ours: all of it is read, at once with what is news.
+                group.create_task(informer.read_anew())
+                continue
             for namespace in informer.namespaces:
                 group.create_task(_fill(rest, informer, namespace, random))
 

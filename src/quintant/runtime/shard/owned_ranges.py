@@ -23,7 +23,8 @@ from quintant.client.transport import ApiRequest
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConfigError, NotLeader
 from quintant.core.object import Request
-from quintant.runtime.shard.layout import LEADER, ShardKey, range_name, range_of
+from quintant.runtime.cache.partial.partial_informer import PartialInformer
+from quintant.runtime.shard.layout import LEADER, ShardKey, by_namespace, range_name, range_of
 from quintant.runtime.shard.range_states import (
     OURS,
     WORKING,
@@ -71,6 +72,8 @@ class OwnedRanges:
         self._work: dict[int, dict[tuple[FenceKey, Request], Callable[[], None]]] = {}
         self._sent: Counter[int] = Counter()
         self._unanswered: dict[int, float] = {}
+
+    informer_type = PartialInformer
 
     def of(self, controller: str) -> _ControllerKeys:
         """The keys of one controller."""
@@ -241,10 +244,17 @@ class OwnedRanges:
 
 
 class _ControllerKeys:
-    """A KeyOwnership: one controller's keys."""
+    """A KeyOwnership: one controller's keys. They decide what caches hold, too."""
 
     def __init__(self, owned: OwnedRanges, controller: ShardedController) -> None:
         self._owned, self._controller = owned, controller
+        self.by_namespace = controller.key is by_namespace
+        self.together = controller.key is None
+
+    def holds(self, request: Request) -> bool:
+        """Whether the map says that a key is ours, whatever its range is at."""
+        owned = self._owned
+        return owned.state(owned.range_of(self._controller.name, request)) in OURS
 
     def begin(self, request: Request, abort: Callable[[], None]) -> FenceKey | None:
         owned, name = self._owned, self._controller.name

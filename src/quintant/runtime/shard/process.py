@@ -23,14 +23,24 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.caches import Caches
+from quintant.runtime.cache.informer import Informer
+from quintant.runtime.cache.partial.partial_informer import PartialInformer
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.controller.kept_objects import check_decidable
 from quintant.runtime.leader.elector import replica_identity
 from quintant.runtime.leader.lease_client import LeaseClient
 from quintant.runtime.shard.coordinator import Coordinator
 from quintant.runtime.shard.fill import fill_caches
 from quintant.runtime.shard.group_lease import ShardGroup, unused_group
-from quintant.runtime.shard.layout import LEADER, Shards, by_key, make_layout, shard_key_name
+from quintant.runtime.shard.layout import (
+    LEADER,
+    Shards,
+    by_key,
+    by_namespace,
+    make_layout,
+    shard_key_name,
+)
 from quintant.runtime.shard.owned_ranges import OwnedRanges, ShardedController
 from quintant.runtime.shard.range_states import RangeState
 from quintant.runtime.shard.sent_writes import SentWrites
@@ -89,6 +99,8 @@ def check_shards(name: str, declarations: Iterable[Declaration[Any]]) -> None:
                 because="one worker means one key at a time, and every member would have its own",
                 hint="say .single(), so that one member works on all of its keys",
             )
+        for watch in declared.watches:
+            check_decidable(declared, watch, by_namespace=declared.shard_key is by_namespace)
 
 
 def sharded_controllers(declarations: Iterable[Declaration[Any]]) -> list[ShardedController]:
@@ -153,6 +165,7 @@ class ShardedProcess:
             self.owned,
             controllers,
             bucket,
+            caches,
             partial(fill_caches, self._leases.rest, caches, machine.random),
         )
         return Coordinator(
@@ -176,9 +189,11 @@ class ShardedWork:
         owned: OwnedRanges,
         controllers: Sequence[Controller[Any]],
         bucket: TokenBucket | None,
+        caches: Iterable[Informer[Any]],
         fill: Callable[[], Awaitable[None]],
     ) -> None:
         self._owned, self._controllers, self._bucket = owned, controllers, bucket
+        self._caches = caches
         self._fill = fill
         owned.calls = self._calls
 
@@ -192,6 +207,10 @@ class ShardedWork:
     def evict(self, ranges: frozenset[int]) -> None:
         for controller in self._controllers:
             controller.forget_keys(self._within(controller, ranges))
+        # Last: a key that is not in a cache any more is not found there.
+        for informer in self._caches:
+            if isinstance(informer, PartialInformer):
+                informer.evict()
 
     def divide(self, members: int) -> None:
         if self._bucket is not None:

@@ -8,6 +8,7 @@ sends ends the loop; only cancellation does.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Generic
 
 import msgspec
@@ -24,7 +25,8 @@ from quintant.runtime.watch import watch_states
 from quintant.runtime.watch.backoff import ReflectorBackoff
 from quintant.runtime.watch.interning import interner
 from quintant.runtime.watch.managed_fields import ManagedFieldsStore
-from quintant.runtime.watch.reflector_target import InitialState, ReflectorTarget
+from quintant.runtime.watch.reads import ConsistentReads
+from quintant.runtime.watch.reflector_target import InitialState, PartialTarget, ReflectorTarget
 from quintant.runtime.watch.scope import WatchScope
 from quintant.runtime.watch.stream_timers import NAG_SECONDS
 from quintant.runtime.watch.timeouts import Timers
@@ -67,12 +69,19 @@ class Reflector(Generic[K]):
         self._patience = 0.0
         self._failing_since: float | None = None
         self._complained_at = 0.0
+        self.foreign: PartialTarget | None = None
+        """Who keeps a part of what comes; None: all of it is the sink's."""
+        self._reads = ConsistentReads()
 
     async def run(self) -> None:
         """Follow until cancelled."""
         while True:
+            if self._reads.take_demand():
+                self._position = watch_states.read_anew(self._position)
             outcome = await self._attempt()
-            self._note(outcome)
+            if not (self._reads.demanded and outcome is WatchOutcome.OUTDATED):
+                self._note(outcome)
+            self._reads.moved()
             pause = self._step(outcome)
             self._run = None
             await self._wait(pause)
@@ -97,6 +106,22 @@ class Reflector(Generic[K]):
         if self._run is not None:
             self._run.end_outdated()
 
+    async def read_anew(self, is_absent: Callable[[], bool] = lambda: False) -> None:
+        """Return once the sink has all that a consistent read brought that began after the call.
+
+        What it has is followed until then. A kind that may be missing, and is, is not waited for.
+        """
+        wanted = self._reads.begun + 1
+        while self._reads.done < wanted and not is_absent():
+            if self._reads.begun < wanted:
+                self._reads.demanded = True
+                self.read_again()
+            await self._reads.wait()
+
+    def note_read(self) -> None:
+        """The sink has the whole state that is being read."""
+        self._reads.finish()
+
     @property
     def failing_since(self) -> float | None:
         """Loop time at which the present row of failures began; None when all is well."""
@@ -113,6 +138,8 @@ class Reflector(Generic[K]):
         return self._rhythm.idle_limit(self._timers.life[1])
 
     async def _attempt(self) -> WatchOutcome:
+        at = self._position
+        self._reads.begin(consistent=at.phase is not WatchPhase.WATCHING and not at.version)
         try:
             if self._position.phase is WatchPhase.LISTING:
                 return await self._list()
@@ -134,7 +161,13 @@ class Reflector(Generic[K]):
         life = int(self._random.uniform(*self._timers.life))
         initial = self._position.phase is WatchPhase.STREAMING
         run = self._run = WatchStream(
-            self.scope, self._sink, self._rhythm, self._managed, life=life, initial=initial
+            self.scope,
+            self._sink,
+            self._rhythm,
+            self._managed,
+            self.foreign,
+            life=life,
+            initial=initial,
         )
         try:
             async with self._rest.watch(
@@ -185,6 +218,9 @@ class Reflector(Generic[K]):
         return {"continue": token} if token else None
 
     def _collect(self, raw: msgspec.Raw, state: InitialState[K]) -> None:
+        if self.foreign is not None and (left := self.foreign.skimmer.item(raw)) is not None:
+            state.put_foreign(left)
+            return
         try:
             obj = codec.decode(self.scope.kind, raw)
         except Undecodable as error:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Generic, Protocol
 
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 
 from quintant.core.errors import Undecodable
 from quintant.core.object import K, ObjectMeta, Request
-from quintant.runtime.watch.watch_events import UndecodableEvent
+from quintant.runtime.watch.watch_events import ForeignEvent, UndecodableEvent
 from quintant.runtime.watch.watch_states import WatchOutcome
 
 
@@ -21,18 +21,32 @@ class InitialState(Struct, Generic[K]):
     objects: dict[Request, K] = field(default_factory=dict)
     undecodable: dict[Request, UndecodableEvent] = field(default_factory=dict)
     """Objects that are there and do not fit; a key may have an older object that did."""
+    foreign: dict[Request, str] = field(default_factory=dict)
+    """Objects that other members hold, with the uids of their controllers."""
     version: str = ""
+
+    def has(self, key: Request) -> bool:
+        """Whether an object is there, whoever's it is."""
+        return key in self.objects or key in self.undecodable or key in self.foreign
 
     def put(self, obj: K) -> None:
         """Note that an object is there."""
         key = obj.key
         self.objects[key] = obj
         self.undecodable.pop(key, None)
+        self.foreign.pop(key, None)
 
     def drop(self, key: Request) -> None:
         """Note that an object is gone."""
         self.objects.pop(key, None)
         self.undecodable.pop(key, None)
+        self.foreign.pop(key, None)
+
+    def put_foreign(self, event: ForeignEvent) -> None:
+        """Note that an object is there, or gone, that another member holds."""
+        self.drop(event.key)
+        if not event.deleted:
+            self.foreign[event.key] = event.controller
 
     def put_undecodable(self, event: UndecodableEvent) -> None:
         """Note that an object is there, or gone, and does not fit."""
@@ -60,3 +74,23 @@ class ReflectorTarget(Protocol[K]):
 
     def report_restart(self, outcome: WatchOutcome) -> bool:
         """The connection ended, and why; whether that is no trouble, as of a kind that may miss."""
+
+
+class LineSkimmer(Protocol):
+    """Tells what is left to other members from what is decoded, by a look at its metadata."""
+
+    def event(self, line: bytes) -> ForeignEvent | None:
+        """What a line of a watch says of an object that is left to others; None of any other."""
+
+    def item(self, raw: bytes | Raw) -> ForeignEvent | None:
+        """An object of a list that is left to others; None for any other."""
+
+
+class PartialTarget(Protocol):
+    """Who keeps a part of what a reflector sees, and of the rest that it is there."""
+
+    @property
+    def skimmer(self) -> LineSkimmer: ...
+
+    def note_foreign(self, event: ForeignEvent) -> None:
+        """An object that is left to others was changed, or is gone."""

@@ -14,7 +14,7 @@ import msgspec
 
 from quintant.core import codec
 from quintant.core.errors import ApiError, Status, Undecodable, from_status
-from quintant.core.object import K, ObjectMeta, decode_hook
+from quintant.core.object import K, ObjectMeta, Request, decode_hook
 from quintant.core.resource import transform_of
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
@@ -51,6 +51,16 @@ class UndecodableEvent(msgspec.Struct, frozen=True):
 
     error: Undecodable
     meta: ObjectMeta
+    deleted: bool
+
+
+class ForeignEvent(msgspec.Struct, frozen=True):
+    """An object that another member holds was changed or deleted; little of it was read."""
+
+    key: Request
+    controller: str
+    """The uid of its controller; empty if it has none."""
+    version: str
     deleted: bool
 
 

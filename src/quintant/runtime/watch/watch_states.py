@@ -130,6 +130,11 @@ def next_step(at: WatchPosition, outcome: WatchOutcome, now: float) -> WatchStep
             return WatchStep(_patient(at, now), WatchPause.BACKOFF)
 
 
+def read_anew(at: WatchPosition) -> WatchPosition:
+    """Where to go on so that the whole state comes, by a consistent read."""
+    return replace(_anew(at), version="")
+
+
 def _anew(at: WatchPosition) -> WatchPosition:
     return replace(at, phase=WatchPhase.STREAMING if at.streaming else WatchPhase.LISTING)
 

@@ -23,7 +23,7 @@ from quintant.core.object import K
 from quintant.runtime.watch.interning import interner
 from quintant.runtime.watch.line_buffer import LineBuffer
 from quintant.runtime.watch.managed_fields import ManagedFieldsStore
-from quintant.runtime.watch.reflector_target import InitialState, ReflectorTarget
+from quintant.runtime.watch.reflector_target import InitialState, PartialTarget, ReflectorTarget
 from quintant.runtime.watch.scope import WatchScope
 from quintant.runtime.watch.stream_timers import ProgressWarning, SilenceTimer
 from quintant.runtime.watch.timeouts import MARGIN_SECONDS, Timers
@@ -31,6 +31,7 @@ from quintant.runtime.watch.watch_events import (
     BookmarkEvent,
     ChangedEvent,
     DeletedEvent,
+    ForeignEvent,
     UndecodableEvent,
     parse_event,
 )
@@ -74,6 +75,7 @@ class WatchStream(Generic[K]):
         sink: ReflectorTarget[K],
         rhythm: BookmarkRhythm,
         managed: ManagedFieldsStore | None = None,
+        foreign: PartialTarget | None = None,
         *,
         life: float,
         initial: bool,
@@ -89,7 +91,7 @@ class WatchStream(Generic[K]):
         """What the last bookmark said, and when; the initial state is as old as its request."""
         self._asked_at, self._limit, self._outdated = monotonic(), asyncio.timeout(None), False
         self._scope, self._sink, self._rhythm, self._life = scope, sink, rhythm, life
-        self._managed = managed
+        self._managed, self._foreign = managed, foreign
         self._state: InitialState[K] = InitialState()
         self._opened = math.inf
         self._bookmarked_at: float | None = None
@@ -118,14 +120,19 @@ class WatchStream(Generic[K]):
         return self._ending()
 
     def end_outdated(self) -> None:
-        """End the stream, for the server is ahead of it and it does not say so."""
+        """End the stream, so that the state is read anew: the server is ahead, or was asked to say.
+
+        One that reads the initial state is left to it.
+        """
         if self.initial:
             return
-        with suppress(RuntimeError):  # one that is not open yet, or ends already, is left to it
+        self._outdated = True
+        with suppress(RuntimeError):  # one that is not open yet sees it then; or it ends already
             self._limit.reschedule(monotonic())
-            self._outdated = True
 
     async def _drain(self, chunks: AsyncIterator[bytes]) -> None:
+        if self._outdated:
+            self._limit.reschedule(monotonic())
         lines = LineBuffer()
         async for chunk in chunks:
             self.alive_at = monotonic()
@@ -133,6 +140,10 @@ class WatchStream(Generic[K]):
                 self._take(line)
 
     def _take(self, line: bytes) -> None:
+        foreign = self._foreign
+        if foreign is not None and (left := foreign.skimmer.event(line)) is not None:
+            self._left(foreign, left)
+            return
         frame = parse_event(self._scope.kind, line)
         if isinstance(frame, ChangedEvent):
             self._changed(frame.obj, line)
@@ -145,6 +156,14 @@ class WatchStream(Generic[K]):
         else:
             self._report(frame)
         self.events += 1
+
+    def _left(self, foreign: PartialTarget, event: ForeignEvent) -> None:
+        self.events += 1
+        if self.initial:
+            self._state.put_foreign(event)
+        else:
+            foreign.note_foreign(event)
+            self.version = event.version
 
     def _changed(self, obj: K, line: bytes) -> None:
         if self._managed is not None:

@@ -19,6 +19,7 @@ class CacheReconciler:
     cache: CometCache
 
     async def __call__(self, full_node: CosmosFullNode, ctx: Context[CosmosFullNode], /) -> None:
-        pods = await ctx.client.list(NodePod, index=(OWNER, full_node.metadata.uid))
+        meta = full_node.metadata
+        pods = await ctx.client.list(NodePod, meta.namespace, index=(OWNER, meta.uid))
         wanted = plan(full_node, pods)
         self.cache.follow(ctx.request, wanted.targets, wanted.marks, ctx.clock, wanted.ready)

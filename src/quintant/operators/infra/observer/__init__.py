@@ -28,7 +28,9 @@ def controllers(
         manager.controls(Cluster, name="cluster-observer", when=CHANGED)
         .index(SECRET_INDEX, secret_key)
         .watches(WatchedSecret, to=cluster_of, labels={WATCH_LABEL: "true"})
-        .watches(WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"})
+        .watches(
+            WatchedSecret, to=by_index(SECRET_INDEX), labels={WATCH_LABEL: "true"}, shared=True
+        )
         .on(reader.looks)
         .reconcile(ClusterObserverReconciler(reader))
     )

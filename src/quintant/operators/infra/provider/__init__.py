@@ -51,7 +51,7 @@ def _declare(
     clouds = {CLOUDS_INDEX: provider_keys}
     named = provider_requests(kind.__name__)
     (
-        manager.controls(kind, name=name, when=generation)
+        manager.controls(kind, name=name, when=generation, shared=True)
         .index(SECRET_INDEX, provider_secrets)
         .watches(Cloud, to=named, when=changed(provider_of), index=clouds)
         .watches(GlobalCloud, to=named, when=changed(provider_of), index=clouds)

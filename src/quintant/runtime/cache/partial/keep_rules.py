@@ -1,0 +1,119 @@
+"""Which objects a member holds: those that map to a key it has, and those that map to nobody.
+
+One rule stands for one declaration of one controller. An object is judged by all rules of its kind:
+one key that is held is enough, and only what maps to keys of others alone is left to them. Pure but
+for the question which keys are held, whose answer changes with the ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
+
+from quintant.core.enums import fast_members
+from quintant.core.object import Request
+from quintant.runtime.observe.logs import get_logger
+
+if TYPE_CHECKING:
+    from quintant.runtime.cache.partial.partial_informer import PartialInformer
+
+log = get_logger()
+
+
+@fast_members
+class Fate(Enum):
+    """What a rule says of an object."""
+
+    HELD = auto()
+    """It maps to a key of ours."""
+    FOREIGN = auto()
+    """It maps to keys of others alone."""
+    NOBODYS = auto()
+    """It maps to no key."""
+
+
+class OwnKeys(Protocol):
+    """One controller's keys, as far as they decide what is held."""
+
+    @property
+    def by_namespace(self) -> bool:
+        """Whether all keys of a namespace stay together."""
+
+    @property
+    def together(self) -> bool:
+        """Whether all keys there are do."""
+
+    def holds(self, request: Request) -> bool:
+        """Whether a key's range is ours, at work or not yet, or not any more."""
+
+
+class Partition(Protocol):
+    """Which keys are ours."""
+
+    informer_type: type[PartialInformer[Any]]
+
+    def of(self, controller: str) -> OwnKeys:
+        """Those of the controller of this name."""
+
+
+class KeepRule(Struct, frozen=True):
+    """How one controller's declaration of a kind maps objects to its keys."""
+
+    keys: Callable[[Any], Iterable[Request]]
+    is_held: Callable[[Request], bool]
+    """Whether a key's range is ours, at work or not yet, or not any more."""
+    decodes: bool = False
+    """Whether `keys` needs more of an object than its metadata."""
+
+    def fate(self, obj: Any) -> Fate:
+        """What the rule says of an object, or of the metadata of one."""
+        found = Fate.NOBODYS
+        try:
+            for key in self.keys(obj):
+                if self.is_held(key):
+                    return Fate.HELD
+                found = Fate.FOREIGN
+        except Exception:
+            # A mapper is its author's, and reports the failure where it wakes keys: what it cannot
+            # map is held by all.
+            log.debug("mapping failed", object=obj.metadata.name)
+            return Fate.NOBODYS
+        return found
+
+
+class KeepRules:
+    """All rules of one kind's cache; without any, and with one that is shared, it is whole."""
+
+    def __init__(self) -> None:
+        self._rules: list[KeepRule] = []
+        self.whole = False
+        """Whether somebody needs all objects of the kind."""
+        self._decodes = False
+
+    def add(self, rule: KeepRule | None) -> None:
+        """One more declaration of the kind; None if it needs all objects."""
+        if rule is None:
+            self.whole = True
+        else:
+            self._rules.append(rule)
+            self._decodes = self._decodes or rule.decodes
+
+    def keep(self, obj: Any) -> bool:
+        """Whether an object is held here."""
+        return self.whole or self._decide(obj, self._rules)
+
+    def skims(self, skimmed: Any) -> bool:
+        """Whether an object is surely not held here, as far as its metadata say."""
+        return not (self.whole or self._decodes or self._decide(skimmed, self._rules))
+
+    def _decide(self, obj: Any, rules: Iterable[KeepRule]) -> bool:
+        foreign = False
+        for rule in rules:
+            fate = rule.fate(obj)
+            if fate is Fate.HELD:
+                return True
+            foreign = foreign or fate is Fate.FOREIGN
+        return not foreign
