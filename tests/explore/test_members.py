@@ -54,7 +54,8 @@ def test_three_members_bear_whatever_happens_to_one() -> None:
     explored = Explorer(GreetersOfThreeMembers)
     plan = explored.plan(MEMBER_MODES)
     assert explored.failure is None
-    assert len(plan) == explored.points[PointKind.WRITE] * len(MEMBER_MODES)
+    writes, leases = explored.points[PointKind.WRITE], explored.points[PointKind.MEMBER]
+    assert len(plan) == (writes + leases) * len(MEMBER_MODES)
     assert [failure.token for failure in map(explored.run, plan) if failure] == []
 
 
@@ -67,7 +68,9 @@ def test_every_write_of_an_operator_is_a_point_for_whatever_happens_to_a_member(
     explored = Explorer(scenario)
     plan = explored.plan(MEMBER_MODES)
     assert explored.failure is None
-    assert len(plan) == explored.points[PointKind.WRITE] * len(MEMBER_MODES)
+    writes, leases = explored.points[PointKind.WRITE], explored.points[PointKind.MEMBER]
+    assert leases >= 3, "each has joined"
+    assert len(plan) == (writes + leases) * len(MEMBER_MODES)
 
 
 def test_portal_bears_what_happens_to_one_of_three_members() -> None:

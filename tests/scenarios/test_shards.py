@@ -27,12 +27,12 @@ from quintant.core.object import ObjectMeta
 from quintant.runtime.shard.group_lease import HOLDER, MAP
 from quintant.runtime.shard.range_states import RangeState
 from quintant.testing import InProcessCluster
+from quintant.testing.pausable_loop import PausableLoop
 from scenarios.greeter import Greeter, GreeterSpec, greeter_manager
 from scenarios.soak_size import seeds
 from testbeds.shard_group import (
     GROUP,
     PROCESS,
-    PausableLoop,
     Process,
     ShardWorld,
     reconcile,
@@ -65,7 +65,7 @@ def in_world(seed: int, scenario: Callable[[ShardWorld], Awaitable[None]]) -> No
             await world.close()
             await cluster.close()
 
-    with asyncio.Runner(loop_factory=lambda: PausableLoop(seed)) as runner:
+    with asyncio.Runner(loop_factory=lambda: PausableLoop(PROCESS, seed)) as runner:
         runner.run(main())
 
 
@@ -319,11 +319,11 @@ def test_keys_of_one_namespace_stay_together_and_single_controllers_on_one_membe
 
     def manager() -> Manager:
         async def note(obj: Greeter, ctx: Context[Greeter]) -> None:
-            hands.setdefault(("by", obj.metadata.namespace), set()).add(PROCESS.get())
+            hands.setdefault(("by", obj.metadata.namespace), set()).add(PROCESS.get() or "")
             epochs.add(ctx.epoch)
 
         async def alone(obj: ConfigMap, ctx: Context[ConfigMap]) -> None:
-            hands.setdefault(("single", ""), set()).add(PROCESS.get())
+            hands.setdefault(("single", ""), set()).add(PROCESS.get() or "")
 
         made = Manager(GROUP, shards=True)
         made.controls(Greeter).shard_by(by_namespace).reconcile(note)

@@ -37,7 +37,7 @@ from quintant.runtime.shard.layout import LEADER, range_of
 from quintant.runtime.shard.range_states import RangeState
 from quintant.runtime.shard.shard_map import ShardMap, decode_map
 from quintant.testing import InProcessCluster
-from quintant.testing.loop import VirtualLoop
+from quintant.testing.pausable_loop import PausableLoop
 from scenarios.greeter import Greeter, GreeterStatus, greeter
 
 GROUP = "greeter"
@@ -45,76 +45,7 @@ ANSWER_SECONDS = 60.0
 RESTART_SECONDS = 1.0
 LOOK_SECONDS = 0.1
 MARK = re.compile(r" range=(leader|\d+) epoch=(\d+)$")
-PROCESS: ContextVar[str] = ContextVar("process", default="")
-
-
-class PausableLoop(VirtualLoop):
-    """A virtual loop that can hold the callbacks of one process back."""
-
-    def __init__(self, seed: int = 0) -> None:
-        self._paused: dict[str, list[tuple[Callable[..., object], Any, TaskContext]]] = {}
-        super().__init__(seed=seed)
-
-    def pause(self, process: str) -> None:
-        self._paused.setdefault(process, [])
-
-    def resume(self, process: str) -> None:
-        for callback, args, context in self._paused.pop(process, []):
-            self.call_soon(callback, *args, context=context)
-
-    def call_soon(  # type: ignore[override]
-        self, callback: Callable[..., object], *args: Any, context: TaskContext | None = None
-    ) -> asyncio.Handle:
-        context = context or copy_context()
-        held = self._paused.get(context.get(PROCESS, ""))
-        if held is None:
-            return super().call_soon(callback, *args, context=context)
-        handle = asyncio.Handle(_nothing, (), self, context)
-        held.append((_unless_cancelled, (handle, callback, args), context))
-        return handle
-
-    def call_at(  # type: ignore[override]
-        self,
-        when: float,
-        callback: Callable[..., object],
-        *args: Any,
-        context: TaskContext | None = None,
-    ) -> asyncio.TimerHandle:
-        context = context or copy_context()
-        if not context.get(PROCESS, ""):
-            return super().call_at(when, callback, *args, context=context)
-        ring = _Ring(self, callback, args, context)
-        timer = ring.timer = super().call_at(when, ring, context=context)
-        return timer
-
-
-@dataclass
-class _Ring:
-    """What a timer of a process does: its callback, as soon as the process runs."""
-
-    loop: PausableLoop
-    callback: Callable[..., object]
-    args: Any
-    context: TaskContext
-    timer: asyncio.TimerHandle | None = None
-
-    def __call__(self) -> None:
-        if self.context.get(PROCESS, "") in self.loop._paused:
-            self.loop.call_soon(self._late, context=self.context)
-        else:
-            self.callback(*self.args)
-
-    def _late(self) -> None:
-        if self.timer is None or not self.timer.cancelled():
-            self.callback(*self.args)
-
-
-def _nothing() -> None: ...
-
-
-def _unless_cancelled(handle: asyncio.Handle, callback: Callable[..., object], args: Any) -> None:
-    if not handle.cancelled():
-        callback(*args)
+PROCESS: ContextVar[str | None] = ContextVar("process", default=None)
 
 
 @dataclass(frozen=True)

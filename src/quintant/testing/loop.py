@@ -186,12 +186,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._clock_resolution = math.ulp(moment)
 
 
-def run(main: Coroutine[Any, Any, T], *, seed: int = 0) -> T:
+def run(main: Coroutine[Any, Any, T], *, seed: int = 0, loop: VirtualLoop | None = None) -> T:
     """Run `main` to its end on a fresh virtual loop, as `asyncio.run` would on a real one.
 
     A `seed` is an order of what is ready at one moment: another interleaving of the same tasks.
+    A `loop` of one's own is used instead, and closed.
     """
-    with asyncio.Runner(loop_factory=lambda: VirtualLoop(seed=seed)) as runner:
+    with asyncio.Runner(loop_factory=lambda: loop or VirtualLoop(seed=seed)) as runner:
         return runner.run(main)
 
 

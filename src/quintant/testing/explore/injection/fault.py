@@ -47,6 +47,8 @@ class FaultMode(StrEnum):
     MEMBER_CRASH = "member-crash"
     PARTITION = "partition"
     MAP_DELETED = "map-deleted"
+    PAUSE = "pause"
+    SKEW = "skew"
 
 
 def named_modes(names: Iterable[str]) -> tuple[FaultMode, ...]:
@@ -87,6 +89,8 @@ EXPLANATIONS: dict[FaultMode, str] = {
     FaultMode.MEMBER_CRASH: "the member that sends it is killed, and away for a minute",
     FaultMode.PARTITION: "the member that sends it is cut off until others have its ranges",
     FaultMode.MAP_DELETED: "somebody deletes the Lease with the shard map",
+    FaultMode.PAUSE: "the member that sends it stands still for 20 s; then the write goes on",
+    FaultMode.SKEW: "the wall clock of the member that sends it jumps by an hour",
 }
 
 CRASHES = (FaultMode.CRASH_BEFORE, FaultMode.CRASH_AFTER)
@@ -114,14 +118,19 @@ MEMBER_MODES = (
     FaultMode.MEMBER_CRASH,
     FaultMode.PARTITION,
     FaultMode.MAP_DELETED,
+    FaultMode.PAUSE,
+    FaultMode.SKEW,
 )
-"""At every write of a manager that is sharded; it elects no leader who could hand over."""
+"""At every write of a manager that is sharded, also to Leases; it elects no leader who could hand
+over."""
+LEASE_MODES = (*CRASHES, FaultMode.LOST, *REFUSALS, *MEMBER_MODES)
+"""At what a member writes to Leases."""
 CALL_MODES = (*CRASHES, FaultMode.LOST, FaultMode.PARENT_GONE)
 """At every call; how a remote refuses is its model's to say."""
 
 SPECS = "~specs="
 _PATCHES = msgspec.json.Decoder(list[msgspec.Raw])
-_FAULT = re.compile(r"([a-z0-9-]+)@([wce])(\d+)")
+_FAULT = re.compile(r"([a-z0-9-]+)@([wcem])(\d+)")
 _NAMED = re.compile(r"([a-z0-9-]+)@(([A-Za-z]+):[^:@~+]+:[^@~+]+#\d+)")
 """A mode at a point that has a name; its first word is a verb, or the type of an event."""
 
@@ -242,6 +251,8 @@ def _modes_at(
             return (*WRITE_MODES, *MEMBER_MODES, *by_others)
         case PointKind.CALL:
             return (*CALL_MODES, *refusals.get(point.remote, ()))
+        case PointKind.MEMBER:
+            return LEASE_MODES
         case PointKind.EVENT:
             paired = (FaultMode.UNOBSERVED,) if point.index in again else ()
             return (*EVENT_MODES, *paired)

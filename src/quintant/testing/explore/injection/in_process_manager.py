@@ -10,12 +10,15 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from quintant.client.request_info import ResourcePath, resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
+from quintant.core.clock import Clock
 from quintant.runtime.leader.elector import ElectorState
 from quintant.runtime.manager.engine import Engine
+from quintant.testing.explore.injection.lease_writes import LeaseWrites
 from quintant.testing.explore.injection.leases import LeaseTable
 from quintant.testing.explore.injection.process import (
     LEASES,
@@ -31,6 +34,19 @@ T = TypeVar("T")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
+class SkewedClock:
+    """A wall clock that is ahead of another one, or behind."""
+
+    def __init__(self, right: Clock) -> None:
+        self.ahead = 0.0
+        """Seconds; negative ones are behind."""
+        self._right = right
+
+    def now(self) -> datetime:
+        """The time of day, as far as this clock knows."""
+        return self._right.now() + timedelta(seconds=self.ahead)
+
+
 class InProcessManager:
     """One life of a manager; it is the transport that its manager is bound to."""
 
@@ -41,8 +57,11 @@ class InProcessManager:
         disturbance: Disturbance,
         trace: Trace,
         leases: LeaseTable,
+        clock: Clock,
     ) -> None:
         self.index = index
+        self.clock = SkewedClock(clock)
+        """Its wall clock, which may be wrong."""
         self.alive = True
         self.ending = asyncio.Event()
         """Set when the process is to end."""
@@ -55,6 +74,7 @@ class InProcessManager:
         self._connected = asyncio.Event()
         self._connected.set()
         self._disturbance, self._trace, self._leases = disturbance, trace, leases
+        self._lease_writes = LeaseWrites()
 
     @property
     def working(self) -> bool:
@@ -94,7 +114,10 @@ class InProcessManager:
         at = resource_path(call.path)
         if self._elects(at):
             return self._leases.answer(call)
-        if verb_of(call) in READS or (at.group, at.plural) == LEASES:
+        reads = verb_of(call) in READS
+        if not reads and self._is_member(at) and self._lease_writes.is_news(call):
+            reply = await self._disturbance.lease_write(self, call)
+        elif reads or (at.group, at.plural) == LEASES:
             reply = await self.inner.request(self._disturbance.read(self, call))
         else:
             reply = await self._disturbance.write(self, call)
@@ -111,6 +134,11 @@ class InProcessManager:
         return at.namespace == elector.election.namespace and (
             at.name in ("", elector.election.name)
         )
+
+    def _is_member(self, at: ResourcePath) -> bool:
+        """Whether a write is what a member says of itself, or of the map."""
+        sharded = self.engine is not None and self.engine.coordinator is not None
+        return sharded and (at.group, at.plural) == LEASES
 
     async def call(
         self, model: RemoteModel, text: str, work: Callable[[], Coroutine[Any, Any, T]]

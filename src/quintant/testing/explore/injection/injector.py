@@ -112,12 +112,8 @@ class Injector:
             await self._delete_for_good(self._somebody.parent(subject))
         elif mode in BY_OTHERS:
             await self._interfere(mode, subject)
-        elif mode in MEMBER_MODES and self._members is not None:
-            follows = await self._members.strike(mode, process)
-            if follows is not None:
-                self.stages.add(point.step, follows, urgent=False)
-            process.check()
-            await process.reachable()
+        elif mode in MEMBER_MODES:
+            await self._strike_member(mode, point, process)
         elif mode is FaultMode.HAND_OVER:
             process.cut_off()
             await process.reachable()
@@ -126,6 +122,27 @@ class Injector:
         reply = await process.inner.request(call)
         self.deletions.note(process, call, subject, reply, blind=self._watches.blind)
         return reply
+
+    async def lease_write(self, process: ManagerProcess, call: ApiRequest) -> ApiResponse:
+        """What a member of a sharded manager writes to Leases."""
+        at = resource_path(call.path)
+        text, subject = write_text(call, at), subject_of(at)
+        point = self._trace.point(PointKind.MEMBER, text, subject=subject)
+        mode = self._struck(point)
+        if mode in MEMBER_MODES:
+            await self._strike_member(mode, point, process)
+        elif mode is not None:
+            return await self._disturbed(mode, process, call)
+        return await process.inner.request(call)
+
+    async def _strike_member(self, mode: FaultMode, point: Point, process: ManagerProcess) -> None:
+        if self._members is None:
+            return
+        follows = await self._members.strike(mode, process, point.index)
+        if follows is not None:
+            self.stages.add(point.step, follows, urgent=False)
+        process.check()
+        await process.reachable()
 
     async def _disturbed(
         self, mode: FaultMode, process: ManagerProcess, call: ApiRequest

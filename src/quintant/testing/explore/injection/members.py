@@ -1,12 +1,13 @@
 """What can happen to a member of a sharded manager, and whether its ranges are at work.
 
-Leases are no points: members renew them all the time. What happens to them happens at writes of the
-manager, which is where it could do harm.
+What a member says of itself and the map in Leases is a point, too; that it renews them is none.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextvars import copy_context
 from functools import partial
 from typing import Protocol
 
@@ -20,7 +21,11 @@ from quintant.testing.explore.injection.in_process_manager import InProcessManag
 from quintant.testing.explore.injection.process import ManagerProcess
 from quintant.testing.explore.injection.stages import StageAct
 from quintant.testing.explore.injection.trace import Trace
+from quintant.testing.pausable_loop import PausableLoop
 
+PAUSE_SECONDS = 20.0
+"""Longer than a member may be silent: others bury it, and it does not know."""
+SKEW_SECONDS = 3600.0
 AWAY_SECONDS = 60.0
 """For so long a member that crashed is missed: it is buried, and its ranges are others'."""
 
@@ -37,9 +42,14 @@ class MemberFaults:
 
     def __init__(self, starter: MemberStarter, admin: Transport, trace: Trace) -> None:
         self._starter, self._admin, self._trace = starter, admin, trace
+        self._outside = copy_context()
+        """Where it is looked at the clock: a process that is paused does not end its pause."""
 
-    async def strike(self, mode: FaultMode, process: ManagerProcess) -> StageAct | None:
-        """Have it happen to the member that is about to write; what is to follow in the calm."""
+    async def strike(self, mode: FaultMode, process: ManagerProcess, index: int) -> StageAct | None:
+        """Have it happen to the member that is about to write; what is to follow in the calm.
+
+        `index` is that of its write: every second clock jumps back.
+        """
         assert isinstance(process, InProcessManager), "members are managers of ours"
         match mode:
             case FaultMode.JOIN:
@@ -58,7 +68,19 @@ class MemberFaults:
                 return partial(self._heal, process)
             case FaultMode.MAP_DELETED:
                 await self._delete_map(process)
+            case FaultMode.PAUSE:
+                await self._pause(process)
+            case FaultMode.SKEW:
+                process.clock.ahead = -SKEW_SECONDS if index % 2 else SKEW_SECONDS
         return None
+
+    async def _pause(self, process: InProcessManager) -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, PausableLoop), "a run that pauses has such a loop"
+        loop.call_later(PAUSE_SECONDS, loop.resume, process, context=self._outside)
+        loop.pause(process)
+        await asyncio.sleep(0)  # held back, as all that the process does
+        self._trace.tell("! the process goes on")
 
     async def _heal(self, process: InProcessManager) -> None:
         self._trace.tell("! the member is reached again")

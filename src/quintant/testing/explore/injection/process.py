@@ -90,6 +90,9 @@ class Disturbance(Protocol):
     async def write(self, process: ManagerProcess, call: ApiRequest) -> ApiResponse:
         """Pass a write on, or do to it what is to be done."""
 
+    async def lease_write(self, process: ManagerProcess, call: ApiRequest) -> ApiResponse:
+        """Pass on what a member of a sharded manager writes to Leases, or disturb it."""
+
     async def call(
         self,
         process: ManagerProcess,

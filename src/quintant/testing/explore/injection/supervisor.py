@@ -84,9 +84,9 @@ class Supervisor:
     async def started(self) -> None:
         """Return when every manager is at work for the first time."""
         await self._all_run.wait()
-        for process in list(self._processes.values()):
-            assert process.engine is not None, "a process that runs has an engine"
-            await process.engine.started.wait()
+        # One that is killed as it joins is started again: whoever runs then is waited for.
+        while starting := [each for each in self._processes.values() if not _has_started(each)]:
+            await _started_or_ended(starting[0])
 
     async def restart(self) -> None:
         """Stop every process in order, and let it be started again."""
@@ -124,10 +124,12 @@ class Supervisor:
     async def _live(self, index: int, replica: int, manager: Manager) -> float:
         """One life of a process, to its end; seconds for which it stays away."""
         inner = InProcessTransport(self._cluster.server)
-        process = InProcessManager(index, inner, self._disturbance, self._trace, self._leases)
+        process = InProcessManager(
+            index, inner, self._disturbance, self._trace, self._leases, self._cluster.clock
+        )
         # Every task of the manager is started from here, and so knows whose it is.
         CALLER.set(process)
-        environment = Environment(process, self._cluster.clock, self._random())
+        environment = Environment(process, process.clock, self._random())
         process.engine = await self._cluster.run(manager, environment=environment, started=False)
         self._processes[index, replica] = process
         if len(self._processes) == self._count * self._replicas:
@@ -173,3 +175,19 @@ class Supervisor:
 
 def _engines_of(working: Iterable[InProcessManager], index: int) -> list[Engine]:
     return [each.engine for each in working if each.index == index and each.engine is not None]
+
+
+def _has_started(process: InProcessManager) -> bool:
+    assert process.engine is not None, "a process that runs has an engine"
+    return process.engine.started.is_set()
+
+
+async def _started_or_ended(process: InProcessManager) -> None:
+    assert process.engine is not None, "a process that runs has an engine"
+    events = (process.engine.started, process.ending)
+    waiting = [asyncio.ensure_future(each.wait()) for each in events]
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
+    # One that ends is forgotten a moment later, when its tasks have ended.
+    await asyncio.sleep(0)

@@ -1,8 +1,9 @@
 """What happened in a run, moment by moment: the points at which another run can be disturbed.
 
-A point is a write to the API, a call of a remote that changes something, or an event that a watch
-delivers. Points of a sort are numbered in the order in which they come, so a number names the same
-moment in every run of a scenario up to the first fault.
+A point is a write to the API, a call of a remote that changes something, an event that a watch
+delivers, or what a member of a sharded manager writes to Leases of itself and the map. Points of a
+sort are numbered in the order in which they come, so a number names the same moment in every run of
+a scenario up to the first fault.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ class PointKind(StrEnum):
     WRITE = "w"
     CALL = "c"
     EVENT = "e"
+    MEMBER = "m"
 
 
 @dataclass(frozen=True, slots=True)

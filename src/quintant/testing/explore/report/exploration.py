@@ -47,9 +47,10 @@ class ExplorationReport:
     def summary(self) -> str:
         """All of it in one line."""
         points = self.points
+        leases = f", {found} writes of Leases" if (found := points[PointKind.MEMBER]) else ""
         return (
             f"{self.title}: {points[PointKind.WRITE]} writes, {points[PointKind.CALL]} calls, "
-            f"{points[PointKind.EVENT]} events; {self.runs} of {self.planned} runs in "
+            f"{points[PointKind.EVENT]} events{leases}; {self.runs} of {self.planned} runs in "
             f"{self.seconds:.1f} s; {len(self.failures)} failures"
         )
 

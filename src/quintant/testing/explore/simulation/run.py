@@ -18,14 +18,15 @@ from quintant.testing.explore.injection.fault import FaultMode, RunToken
 from quintant.testing.explore.injection.injector import Injector
 from quintant.testing.explore.injection.supervisor import CrashLoop
 from quintant.testing.explore.injection.trace import Trace
-from quintant.testing.explore.remote import Effect
+from quintant.testing.explore.remote import CALLER, Effect
 from quintant.testing.explore.scenario import Scenario, check_managers
 from quintant.testing.explore.simulation.garbage import collected_afterwards
 from quintant.testing.explore.simulation.log_capture import captured_logs
 from quintant.testing.explore.simulation.normalise import Normalised
 from quintant.testing.explore.simulation.quiescence import NeverQuiet
 from quintant.testing.explore.simulation.scenario_world import ScenarioWorld, ScriptEnded
-from quintant.testing.loop import LoopStuck, run
+from quintant.testing.loop import LoopStuck, VirtualLoop, run
+from quintant.testing.pausable_loop import PausableLoop
 from quintant.testing.world import World
 
 T = TypeVar("T")
@@ -97,7 +98,7 @@ class ScenarioRunner:
     def _made(self, token: RunToken) -> RunRecord:
         record, base = RunRecord(token, Trace()), self.prepared()
         try:
-            run(self._run(record, base), seed=token.seed)
+            run(self._run(record, base), loop=_loop(token))
         except LoopStuck as error:
             record.stopped = f"LoopStuck: {error}"
         return record
@@ -159,6 +160,13 @@ def _replicas(scenario: Scenario, token: RunToken) -> int:
     """Who is to hand over needs a standby."""
     hands_over = any(each.mode is FaultMode.HAND_OVER for each in token.faults)
     return max(scenario.replicas, 2 if hands_over else 1)
+
+
+def _loop(token: RunToken) -> VirtualLoop:
+    """A process can be paused on a loop that looks whose each callback is, which takes longer."""
+    if any(each.mode is FaultMode.PAUSE for each in token.faults):
+        return PausableLoop(CALLER, seed=token.seed)
+    return VirtualLoop(seed=token.seed)
 
 
 def apart(work: Callable[[], T]) -> T:
