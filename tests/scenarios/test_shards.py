@@ -40,8 +40,8 @@ from testbeds.shard_group import (
 )
 
 NAMES = [f"g{number}" for number in range(30)]
-SEEDS = seeds(3, 200)
-"""Each is minutes of six members at work."""
+SEEDS = seeds(15, 200)
+"""Each is minutes of six members at work, and takes a second."""
 FAULTS = 12
 MOST_MEMBERS = 6
 PAUSE_SECONDS, PARTITION_SECONDS, OUTAGE_SECONDS, LOSSY_SECONDS = 20.0, 40.0, 60.0, 20.0

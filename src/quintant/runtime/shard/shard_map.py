@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -23,6 +24,8 @@ VERSION = 1
 LEADER_NAME = "leader"
 # 1,025 ranges, each with the longest epoch, and the names of their holders.
 MOST_BYTES = 128 * 1024
+LATEST_MAPS = 4
+"""Texts whose maps are remembered: where nothing moves, a member reads the same one every turn."""
 
 
 class RangeHolder(Struct, frozen=True):
@@ -121,8 +124,9 @@ def encode_map(shards: ShardMap) -> str:
     )
 
 
+@lru_cache(maxsize=LATEST_MAPS)
 def decode_map(text: str) -> ShardMap:
-    """The map in an annotation; UnreadableMap if there is none."""
+    """The map in an annotation; UnreadableMap if there is none. As a rule it is the one before."""
     try:
         wire = decode_json(text, _Wire, most=MOST_BYTES)
     except MalformedInput as error:
