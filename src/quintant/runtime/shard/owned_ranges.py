@@ -57,6 +57,8 @@ class OwnedRanges:
         self.ranges = ranges
         self.states: dict[int, RangeState] = {}
         self.epochs: dict[int, int] = {}
+        self.overdue: dict[int, float] = {}
+        """When ranges were given whose grace is over, and of which something goes on."""
         self.changed = asyncio.Event()
         """Set when something of a range that is given has ended."""
         self._moved = asyncio.Event()
@@ -96,6 +98,8 @@ class OwnedRanges:
         state = next_state(self.state(number), event)
         if event is RangeEvent.TAKEN and state is RangeState.FILLING:
             self.epochs[number] = epoch
+        if state is not RangeState.DRAINING:
+            self.overdue.pop(number, None)
         if state is RangeState.FOREIGN:
             self.states.pop(number, None)
             self.epochs.pop(number, None)

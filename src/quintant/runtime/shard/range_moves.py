@@ -135,6 +135,7 @@ class RangeMoves:
     def _insist(self, number: int) -> None:
         """End what a range's grace was not enough for."""
         self._owned.abort([number])
+        self._owned.overdue[number] = self._given[number]
         if number not in self._aborted:
             keys = self._owned.under_way(number)
             log.warning("range is not given yet", range=range_name(number), under_way=keys)

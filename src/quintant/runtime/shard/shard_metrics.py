@@ -6,12 +6,17 @@ from collections import Counter as Count
 from collections.abc import Iterator
 from typing import Literal
 
+from quintant.core.clock import monotonic
 from quintant.metrics import Counter, Gauge, Histogram, Metric
+from quintant.runtime.shard.layout import range_name
 from quintant.runtime.shard.owned_ranges import OwnedRanges
 from quintant.runtime.shard.range_states import RangeState
 
 # Seconds: from a range with nothing under way to one that waits for a call of ten minutes.
 HANDOVER_BUCKETS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600)
+
+MOST_KEYS = 10
+"""Of a range that are named in series: there may be thousands of calls."""
 
 Move = Literal["taken", "released", "lost"]
 """How a range came, or went; what is lost was taken away by others."""
@@ -56,5 +61,18 @@ class ShardMetrics:
                 ranges.labels(state.name.lower()).set(counts[state])
         closed = Gauge("quintant_shard_fence_closed", "1 while no write may leave.")
         closed.labels().set(not self._owned.is_open())
-        for family in (ranges, closed, *self._others):
+        for family in (ranges, closed, self._overdue(), *self._others):
             yield from family.collect()
+
+    def _overdue(self) -> Gauge:
+        """What keeps ranges here whose grace is over: as a rule nothing, and no series."""
+        overdue = Gauge(
+            "quintant_shard_overdue_seconds",
+            "Time for which a range is given, and not free for what goes on in it.",
+            ("range", "key"),
+        )
+        now = monotonic()
+        for number, given in self._owned.overdue.items():
+            for key in self._owned.under_way(number)[:MOST_KEYS]:
+                overdue.labels(range_name(number), key).set(now - given)
+        return overdue

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from quintant.api.coordination import Lease
 from quintant.metrics import Registry
-from quintant.runtime.shard.layout import LEADER
+from quintant.runtime.shard.layout import LEADER, range_name
 from quintant.runtime.shard.owned_ranges import OwnedRanges
 from quintant.runtime.shard.plan import MEMBER_SECONDS
 from quintant.runtime.shard.range_states import RangeEvent
@@ -53,6 +53,23 @@ async def test_what_a_group_looks_like_and_what_moved_is_told_by_each_member() -
         assert (value(first, "handover_seconds_sum") or 0) >= GRACE / 2
         assert value(second, "moves_total", move="taken") == EVERY
         assert value(second, "members") == 1
+
+
+async def test_what_keeps_a_range_longer_than_its_grace_is_named_until_it_has_ended() -> None:
+    async with a_group(2) as group:
+        first, _ = group.members
+        work = first.begin()
+        number = first.owned.range_of("ship", work.key)
+        labels = {"range": range_name(number), "key": f"ship {work.key}"}
+        first.coordinator.set_leaving()
+        await advance(GRACE - 1)
+        assert value(first, "overdue_seconds", **labels) is None
+        await advance(11)
+        assert GRACE < (value(first, "overdue_seconds", **labels) or 0) < GRACE + 12
+        work.end()
+        await advance(2)
+
+        assert value(first, "overdue_seconds", **labels) is None
 
 
 async def test_ranges_of_the_dead_are_unserved_until_they_are_taken_and_the_burial_counts() -> None:
