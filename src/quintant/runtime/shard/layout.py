@@ -10,6 +10,7 @@ on every machine and in every version, so members need not talk about keys. Pure
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from hashlib import blake2b
 
 from msgspec import Struct
@@ -21,6 +22,8 @@ from quintant.core.object import Request
 HASH = "blake2b-64"
 HASH_BYTES = 8
 LAYOUT_BYTES = 8
+LATEST_KEYS = 1024
+"""Keys whose range is remembered: each is asked for at every event, write and turn of its own."""
 # Enough that ten members differ by a tenth, and few enough that a map is 4 KB.
 RANGES = 128
 FEWEST_RANGES, MOST_RANGES = 8, 1024
@@ -85,6 +88,7 @@ def is_range_count(ranges: int) -> bool:
     return FEWEST_RANGES <= ranges <= MOST_RANGES and ranges.bit_count() == 1
 
 
+@lru_cache(maxsize=LATEST_KEYS)
 def range_of(key: Request, ranges: int, cluster: str = "") -> int:
     """The range of what stands for a key; `cluster` is empty at home."""
     text = f"{cluster}/{key.namespace}/{key.name}".encode()
