@@ -26,6 +26,9 @@ from quintant import Manager
 from quintant.cli import COMMANDS, main
 from quintant.cli.envtest.known_words import APISERVER_FLAGS, ETCD_FLAGS
 from quintant.cli.processes.process_metrics import ProcessMetrics
+from quintant.client.fence import FenceKey
+from quintant.core.clock import monotonic
+from quintant.core.object import Request
 from quintant.core.resource import resource
 from quintant.metrics import Registry
 from quintant.runtime.observe.metrics import Metrics
@@ -236,7 +239,13 @@ async def test_every_series_is_explained(cluster: InProcessCluster) -> None:
     sharded = Manager("sharded", shards=True)
     example = load_example("06_webhooks")
     sharded.controls(example.Topic).reconcile(example.reconcile)
-    found = series((await cluster.run(sharded)).metrics.registry)
+    engine = await cluster.run(sharded)
+    assert engine.coordinator is not None, "it is sharded"
+    owned, work = engine.coordinator.owned, (FenceKey("topic", 1, 1), Request("a"))
+    owned.begin(1, *work, lambda: None)
+    owned.overdue[1] = monotonic()
+    found = series(engine.metrics.registry)
+    owned.end(*work)
     teams = Manager("teams")
     teams.namespaces(selector="team=a")
     teams.controls(example.Topic).reconcile(example.reconcile)

@@ -67,6 +67,8 @@ class InProcessManager:
         """Set when the process is to end."""
         self.stopping = False
         """Whether it is to be stopped in order, and not killed."""
+        self.paused = False
+        """Whether it stands still: its timers are due, and do not ring."""
         self.engine: Engine | None = None
         self.inner = inner
         self.away = 0.0

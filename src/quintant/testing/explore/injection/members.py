@@ -77,7 +77,8 @@ class MemberFaults:
     async def _pause(self, process: InProcessManager) -> None:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, PausableLoop), "a run that pauses has such a loop"
-        loop.call_later(PAUSE_SECONDS, loop.resume, process, context=self._outside)
+        loop.call_later(PAUSE_SECONDS, _resume, loop, process, context=self._outside)
+        process.paused = True
         loop.pause(process)
         await asyncio.sleep(0)  # held back, as all that the process does
         self._trace.tell("! the process goes on")
@@ -96,6 +97,11 @@ class MemberFaults:
         leases = LeaseClient(Rest(self._admin), namespace)
         if (found := await leases.read(settings.name)) is not None:
             await leases.delete(found)
+
+
+def _resume(loop: PausableLoop, process: InProcessManager) -> None:
+    process.paused = False
+    loop.resume(process)
 
 
 def unserved(engines: Sequence[Engine]) -> bool:

@@ -61,7 +61,10 @@ class Supervisor:
 
     @property
     def restarting(self) -> bool:
-        """Whether there is a program, or a range of one that is sharded, that nobody works for."""
+        """Whether there is a program, or a range of one that is sharded, that nobody works for; or
+        a process stands still."""
+        if any(each.paused for each in self._processes.values()):
+            return True
         working = self._working()
         if len({each.index for each in working}) < self._count:
             return True
