@@ -11,7 +11,7 @@ import re
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,15 +57,16 @@ _RECONCILED = re.compile(
     r'^controller_runtime_reconcile_total\{(?=.*result="success").*\} (\S+)$', re.MULTILINE
 )
 
-SPEED, FULLEST, PROCESS_MB, WRITES, ONE_MEMBER = 1.7, 1.1, 35.0, 0.55, 1.03
+SPEED, FULLEST, PROCESS_MB, WRITES, ONE_MEMBER, PART = 1.7, 1.1, 35.0, 0.55, 1.03, 0.42
 SHARES = {2: 1.05, 5: 1.10}
 
 METHOD = (
     "a fresh etcd and kube-apiserver each. Computing: {resources:,} Greeters, each reconciled for "
     "10 ms of processor time without a write; from the first reconcile to the last, by the "
     "program's own counter, as one process and as two of --processes. Memory: what the kernel says "
-    "that a child shares with nobody (USS), before there are objects. Rest: PATCHes of Leases that "
-    "the server counted in {rest:g} s, by two members. CPU: the operator of `reconcile` (a child "
+    "that a child shares with nobody (USS), before there are objects; and how much that grows by "
+    "{objects:,} Greeters with a ConfigMap each, of one member and of one of three. Rest: PATCHes "
+    "of Leases that the server counted in {rest:g} s, by two members. CPU: the operator of `reconcile` (a child "
     "and a status), all members together, without shards and with one, two and five members; what "
     "they do at rest until {settle:g} s after it is part of that, so --quick says little of it. "
     "The fullest member is computed: keys that differ by a number, ranges as quotas divide them."
@@ -88,12 +89,18 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     load = psutil.getloadavg()[0] / (psutil.cpu_count() or 1)
     computing = {count: _computed(count, sizes, say) for count in (1, 2)}
     costs = {members: _cost(members, sizes, say) for members in (0, 1, *SHARES)}
+    grown = {members: _grown(members, sizes, say) for members in (1, 3)}
     one, two = computing[1], computing[2]
     fullest = fullest_share(MEMBERS, KEYS_OF)
     quiet = "" if load < QUIET_LOAD else f", load {load:.1f} a core before the run: NOT QUIET"
     yield Table(
         f"Shards ({sizes.resources:,} resources{quiet})",
-        METHOD.format(resources=sizes.resources, rest=REST_SECONDS, settle=SETTLE_SECONDS),
+        METHOD.format(
+            resources=sizes.resources,
+            objects=sizes.objects,
+            rest=REST_SECONDS,
+            settle=SETTLE_SECONDS,
+        ),
         ("", "measured"),
         [
             ("computing, 1 process", f"{one.seconds:.1f} s"),
@@ -101,13 +108,13 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
             ("computing, 5 processes", "not measured: it needs 8 cores"),
             ("computing, controller-runtime", "not measured"),
             ("memory of a further process", f"{two.memory:.0f} MB"),
-            ("memory of one of 3 beside 1", "not measured: caches are whole"),
+            ("memory of one of 3 beside 1", f"{grown[3]:.1f} MB beside {grown[1]:.1f} MB"),
             ("writes of a member at rest", f"{two.writes:.2f}/s"),
             ("CPU of a reconcile, no shards", f"{costs[0]:.2f} ms"),
             *((f"CPU of a reconcile, members: {n}", f"{costs[n]:.2f} ms") for n in (1, *SHARES)),
             (f"fullest of {MEMBERS} members, {KEYS_OF:,} keys", f"{fullest:.2f} of the mean"),
         ],
-        _budgets(one, two, costs, fullest),
+        _budgets(one, two, costs, fullest, grown),
     )
 
 
@@ -123,10 +130,14 @@ def fullest_share(members: int, keys: int) -> float:
 
 
 def _budgets(
-    one: Processes, two: Processes, costs: Mapping[int, float], fullest: float
+    one: Processes,
+    two: Processes,
+    costs: Mapping[int, float],
+    fullest: float,
+    grown: Mapping[int, float],
 ) -> list[Budget]:
     speed = one.seconds / two.seconds
-    beside = costs[1] / costs[0]
+    beside, part = costs[1] / costs[0], grown[3] / grown[1]
     found = [
         Budget(f"2 processes at least {SPEED}x as fast", f"{speed:.2f}x", speed >= SPEED),
         Budget(f"a further process at most {PROCESS_MB:g} MB", f"{two.memory:.0f} MB",
@@ -135,6 +146,7 @@ def _budgets(
                two.writes <= WRITES),
         Budget(f"one member at most {ONE_MEMBER}x the CPU without shards", f"{beside:.2f}x",
                beside <= ONE_MEMBER),
+        Budget(f"one of 3 at most {PART}x the memory of one", f"{part:.2f}x", part <= PART),
         Budget(f"the fullest at most {FULLEST}x the mean", f"{fullest:.2f}x", fullest <= FULLEST),
     ]  # fmt: skip
     for members, most in SHARES.items():
@@ -180,6 +192,24 @@ def _cost(members: int, sizes: Sizes, say: Callable[[str], None]) -> float:
         _load(server, "burst", sizes.resources)
         time.sleep(SETTLE_SECONDS)
         return (cpu(pids) - before) / sizes.resources * 1000
+
+
+def _grown(members: int, sizes: Sizes, say: Callable[[str], None]) -> float:
+    """Megabytes that a member has more with the objects than without, the mean of all."""
+    say(f"shards: memory, {members} members")
+    operator = Operator(module_command("operators.with_quintant"), {"BENCH_SHARDS": "1"})
+    with envtest_server(sizes) as server, ExitStack() as running:
+        pids = [running.enter_context(operator.running(server.env)).pid for _ in range(members)]
+        _load(server, "warm", WARM)
+        time.sleep(SETTLE_SECONDS)
+        before = _memory(pids)
+        _load(server, "burst", sizes.objects)
+        time.sleep(SETTLE_SECONDS)
+        return (_memory(pids) - before) / members
+
+
+def _memory(pids: Sequence[int]) -> float:
+    return sum(psutil.Process(pid).memory_full_info().uss for pid in pids) / MEGABYTE
 
 
 async def _make(server: EnvtestServer, count: int) -> None:
