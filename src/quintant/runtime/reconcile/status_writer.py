@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from quintant.core.clock import Random
-from quintant.core.errors import Conflict, NotFound, NotWatched, Status
+from quintant.core.errors import Conflict, NotFound, NotHeld, NotWatched, Status
 from quintant.core.object import Custom, K, Request, St, replace
 from quintant.core.resource import resource_of
 from quintant.runtime.reconcile.key_locks import KeyLocks
@@ -120,7 +120,7 @@ class StatusWriter:
     async def _known(self, kind: type[K], request: Request) -> K | None:
         try:
             return await self.client.find(kind, *request)
-        except NotWatched:
+        except (NotWatched, NotHeld):
             return None
 
     async def _live(self, kind: type[K], request: Request) -> K | None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from quintant.client.merge_patch import make_merge_patch
 from quintant.core.clock import Random, monotonic
 from quintant.core.codec import from_plain, to_plain
-from quintant.core.errors import Conflict, NotFound, NotWatched, Status
+from quintant.core.errors import Conflict, NotFound, NotHeld, NotWatched, Status
 from quintant.core.object import Custom, K, Model, ObjectMeta, Request, replace
 from quintant.core.resource import resource
 from quintant.runtime.reconcile.status_writer import ATTEMPTS, StatusWriter
@@ -163,13 +163,14 @@ async def test_a_stale_cache_does_not_bring_back_what_others_changed() -> None:
     assert server.entries() == {"theirs": 5, "ours": 1}
 
 
-async def test_a_kind_nobody_watches_is_read_from_the_server() -> None:
+@pytest.mark.parametrize("error", [NotWatched("Log"), NotHeld("Log", "default/a")])
+async def test_what_caches_cannot_say_is_read_from_the_server(error: Exception) -> None:
     class Unwatched(Server):
         async def find(
             self, kind: type[K], name: str, namespace: str = "", *, live: bool = False
         ) -> K | None:
             if not live:
-                raise NotWatched("Log")
+                raise error
             return await super().find(kind, name, namespace, live=live)
 
     server = Unwatched()
