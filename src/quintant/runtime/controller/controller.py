@@ -216,7 +216,9 @@ class Controller(Generic[K]):
 
     def begin_keys(self, wanted: Callable[[Request], bool]) -> None:
         """Look at every known key that is `wanted`: it is this process's own from now on."""
-        for key in self._events.known_keys():
+        primary = self._events.primary
+        unfit = primary.undecodable if primary is not None else ()
+        for key in (*self._events.known_keys(), *unfit):
             if wanted(key):
                 self.queue.add(key, priority=LOW_PRIORITY)
 

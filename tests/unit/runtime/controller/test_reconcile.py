@@ -271,6 +271,25 @@ async def test_an_object_that_does_not_fit_and_that_others_hold_is_not_touched(
     assert await warnings(cluster) == ["DoesNotFitItsType"]
 
 
+async def test_an_object_that_does_not_fit_is_held_by_whoever_takes_its_range(
+    cluster: InProcessCluster,
+) -> None:
+    def sharded() -> Manager:
+        manager = Manager("vaults", shards=True)
+        outside = Outside()
+        manager.controls(Vault).finalize(FINALIZER, outside.clean).reconcile(outside.reconcile)
+        return manager
+
+    await cluster.create(unfit(finalizers=(FINALIZER,)))
+    await cluster.client.delete(await cluster.get(LooseVault, "a"))
+    await cluster.run(sharded())
+    await cluster.advance(60)
+
+    obj = await cluster.get(LooseVault, "a")
+    assert obj.status is not None
+    assert [each.type for each in obj.status.conditions] == ["CleanupBlocked"]
+
+
 async def test_an_object_that_never_fitted_is_forgotten_when_it_is_gone(
     cluster: InProcessCluster,
 ) -> None:
