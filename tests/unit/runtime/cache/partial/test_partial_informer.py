@@ -268,3 +268,34 @@ async def test_what_does_not_fit_its_type_is_left_to_whoever_holds_it(world: Wor
     await settle()
 
     assert (dict(world.informer.undecodable), world.foreign()) == ({}, ["b"])
+
+
+async def test_a_kind_that_may_be_missing_and_is_is_not_waited_for(world: World) -> None:
+    world.informer.optional = True
+    (await world.server.asked()).fail(404)
+    await settle()
+    assert world.informer.absent
+    before = asyncio.ensure_future(world.informer.read_anew())
+    await settle()
+    assert before.done()
+    await world.state(ship("a", "1"))
+    after = asyncio.ensure_future(world.informer.read_anew())
+    (await world.server.asked()).fail(404)
+    await settle()
+
+    assert after.done()
+
+
+async def test_a_stream_that_is_not_open_yet_is_read_anew_when_it_is(world: World) -> None:
+    first = await world.state(ship("a", "1"), ship("b", "2"))
+    first.end()
+    opening = await world.server.asked()
+    assert opening.query["resourceVersion"] == "5"
+    world.held.add(B)
+    reading = asyncio.ensure_future(world.informer.read_anew())
+    await settle()
+    opening.accept()
+    await world.state(ship("a", "1"), ship("b", "2"), version="7")
+
+    assert reading.done()
+    assert world.names() == ["a", "b"]
