@@ -66,9 +66,10 @@ METHOD = (
     "program's own counter, as one process and as two of --processes. Memory: what the kernel says "
     "that a child shares with nobody (USS), before there are objects; and how much that grows by "
     "{objects:,} Greeters with a ConfigMap each, of one member and of one of three. Rest: PATCHes "
-    "of Leases that the server counted in {rest:g} s, by two members. CPU: the operator of `reconcile` (a child "
-    "and a status), all members together, without shards and with one, two and five members; what "
-    "they do at rest until {settle:g} s after it is part of that, so --quick says little of it. "
+    "of Leases that the server counted in {rest:g} s, by two members. CPU: the operator of "
+    "`reconcile` (a child and a status), all members together, without shards and with one, "
+    "two and five members; what they do at rest until {settle:g} s after it is part of that, "
+    "so --quick says little of it. "
     "The fullest member is computed: keys that differ by a number, ranges as quotas divide them."
 )
 
