@@ -12,7 +12,7 @@ class ExplorationBar:
     """A bar that moves in a terminal, and nothing elsewhere."""
 
     def __init__(self) -> None:
-        self._console = Console(highlight=False, soft_wrap=True)
+        self._console = Console(highlight=False, soft_wrap=True, emoji=False)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
