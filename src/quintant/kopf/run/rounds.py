@@ -72,7 +72,11 @@ class Rounds:
         elif given.consistent and begun_empty:
             delays = await self._changes(memory, change) if self._handlers.change else []
             self._release(given, patch, done=not delays and not waiting)
-        return await self._write(given, patch, delays)
+        ended = await self._write(given, patch, delays)
+        if given.consistent and not begun_empty and not ended.version and ended.delay is None:
+            # What was left to write is there already: no event will come, and nothing was handled.
+            return RoundResult(delay=0.0)
+        return ended
 
     async def _write(self, given: RoundInput, patch: Patch, delays: list[float]) -> RoundResult:
         written = Written(None, None)

@@ -117,6 +117,8 @@ class Workers:
         consistent = not slot.expected or monotonic() >= slot.until or type == DELETED
         if consistent:
             slot.expected = ""
+        elif not fresh:
+            return max(0.0, slot.until - monotonic())  # the object is not what is known of it
         seen = RoundInput(type, slot.raw, memory, fresh, consistent)
         try:
             if fresh:

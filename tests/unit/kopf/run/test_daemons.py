@@ -174,3 +174,29 @@ async def test_a_failing_timer_is_called_again_after_its_backoff(
         found = await examples.eventually(lambda found: "status" in found)
         assert retries == [0, 1]
         assert next(iter(found["status"].values())) == {"done": 1}
+
+
+async def test_a_change_that_ends_a_daemon_is_handled_all_the_same(
+    cluster: InProcessCluster,
+) -> None:
+    registry, said, loop = fresh_registry(), list[str](), asyncio.get_running_loop()
+
+    @kopf.daemon("kopfexamples", field="spec.field", value="old")
+    async def watch(stopped: Any, **_: Any) -> None:
+        while not stopped:
+            await stopped.wait(1)
+        said.append(f"daemon ends at {round(loop.time() - began)}")
+
+    @kopf.on.update("kopfexamples", field="spec.field", old="old", new="new")
+    async def changed(**_: Any) -> None:
+        said.append("changed")
+
+    examples = await with_kind(cluster)
+    async with at_work(cluster, registry):
+        await examples.create(spec={"field": "old"})
+        await asyncio.sleep(5)
+        began = loop.time()
+        await examples.patch({"spec": {"field": "new"}})
+        found = await examples.eventually(lambda found: '"new"' in str(found["metadata"]))
+        assert "finalizers" not in found["metadata"]
+    assert said == ["daemon ends at 0", "changed"]

@@ -7,6 +7,18 @@ import json
 from typing import Any
 
 from quintant.kopf import public as kopf
+from quintant.kopf.declare.lifecycles import asap
+from quintant.kopf.declare.settings import OperatorSettings
+from quintant.kopf.run.daemons import ObjectDaemons
+from quintant.kopf.run.discovering import discover
+from quintant.kopf.run.indices import OperatorIndices
+from quintant.kopf.run.invoke import Execution
+from quintant.kopf.run.memories import ObjectMemory
+from quintant.kopf.run.round_values import HandlerSet, Operating, RoundInput
+from quintant.kopf.run.rounds import Rounds
+from quintant.kopf.run.threads import HandlerThreads
+from quintant.kopf.values.body import Body
+from quintant.kopf.values.patch import Patch
 from quintant.testing import InProcessCluster
 from unit.kopf.kit import (
     FINALIZER,
@@ -289,3 +301,29 @@ async def test_a_memo_lasts_as_long_as_its_object(cluster: InProcessCluster) -> 
         await examples.patch({"spec": {"x": 1}})
         await examples.eventually(lambda found: handled(found) and '"x":1' in str(found))
     assert seen == ["hi", "a"]
+
+
+async def test_what_is_left_to_write_and_is_there_already_keeps_no_handler_waiting(
+    cluster: InProcessCluster,
+) -> None:
+    registry, settings = fresh_registry(), OperatorSettings()
+
+    @kopf.on.create("kopfexamples")
+    def create(**_: Any) -> None: ...
+
+    examples = await with_kind(cluster)
+    obj, rest = await examples.create(spec={}), cluster.client.rest
+    resource = next(each for each in await discover(rest) if each.plural == "kopfexamples")
+    threads = HandlerThreads(settings.execution)
+    clock = cluster.environment().clock
+    execution = Execution(settings, clock, asap, threads, None, asyncio.Event())
+    async with asyncio.TaskGroup() as group:
+        daemons = ObjectDaemons(execution, rest, group)
+        shared = Operating(execution, rest, OperatorIndices([]), daemons)
+        rounds = Rounds(shared, resource, HandlerSet.of(registry, resource))
+        left = Patch(fns=[lambda body: None])
+        memory = ObjectMemory(kopf.Memo(), Body(obj), listed=False, remaining=left)
+        given = RoundInput("MODIFIED", obj, memory, fresh=False, consistent=True)
+        assert (await rounds.run(given, lambda: None)).delay == 0.0
+        await rounds.run(given, lambda: None)
+        assert handled(await examples.get())
