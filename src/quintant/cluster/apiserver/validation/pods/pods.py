@@ -34,6 +34,7 @@ from quintant.cluster.apiserver.validation.pods.scheduling import (
     spread_causes,
     toleration_causes,
 )
+from quintant.cluster.apiserver.validation.pods.sysctls import sysctl_causes
 from quintant.cluster.apiserver.validation.pods.volumes import volume_causes
 from quintant.core.errors import Cause
 
@@ -175,6 +176,7 @@ def _security_causes(path: str, spec: JsonObject) -> Iterator[Cause]:
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         text = "ShareProcessNamespace and HostPID cannot both be enabled"
         yield invalid(f"{field_path}.shareProcessNamespace", True, text)
+    yield from sysctl_causes(f"{field_path}.sysctls", spec)
     if context.get("fsGroupChangePolicy") is not None:
         policy = context["fsGroupChangePolicy"]
         yield from validate_enum(
