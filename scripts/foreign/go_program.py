@@ -86,7 +86,7 @@ class GoProgram:
                 "list", "-mod=mod", "-f", _TEST_IMPORTS, package, folder=work, title=title
             )
             go.run("build", "-v", *flags, *imports.split(), folder=work, title=title)
-        verb = ("test", "-c") if self.tests else ("build", "-v")
+        verb = ("test", "-c", "-vet=off") if self.tests else ("build", "-v")
         go.run(*verb, *flags, "-o", str(target), package, folder=work, title=title)
         go.report(f"built {self.name} {self.version} in {time.monotonic() - started:.0f} s")
 
