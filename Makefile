@@ -91,7 +91,7 @@ soak: $(READY) ## Run the long scenarios at full size
 		tests/explore tests/interop/test_infra_replicas.py $(call or_nothing_ran,the long scenarios)
 
 EXPLORED = $(filter-out $(wildcard tests/explore/test_*.py tests/explore/conftest.py),$(wildcard tests/explore/$(or $(K),*).py))
-WITH_SPECS = $(shell grep -l "(SpecScenario" $(EXPLORED) /dev/null)
+WITH_SPECS = $(shell grep -l "^class .*.SpecScenario" $(EXPLORED) /dev/null)
 
 explore: $(READY) ## Disturb every operator at every point (K=greeter, BUDGET=600, FULL=1 without one)
 	@PYTHONPATH=tests $(BIN)/quintant explore $(if $(FULL),,--budget $(or $(BUDGET),$(EXPLORE_SECONDS))) \

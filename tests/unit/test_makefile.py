@@ -83,3 +83,12 @@ def test_tests_of_a_module_without_tests_fails_and_names_them(tmp_path: Path) ->
     ran = make(tmp_path, 0, "tests-of", "FILE=src/quintant/version.py")
     assert "because: there is no tests/unit/test_version.py\n" in ran.stderr
     assert "Error 1\n" in ran.stderr
+
+
+def test_exploration_changes_specs_where_a_file_has_scenarios_of_them() -> None:
+    found = {}
+    for name in ("greeter", "shifu"):
+        line = ["make", "-n", "explore", f"K={name}"]
+        done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+        found[name] = "--specs" in done.stdout
+    assert found == {"greeter": False, "shifu": True}
