@@ -29,6 +29,7 @@ SHOW_ONLY = {
     "agents/relay/admin.py",
     "agents/tunnel/admin.py",
     "console/console.py",
+    "kopf/run/probing.py",
     "runtime/manager/probes.py",
 }
 """Who shows, and changes nothing: health, metrics, pages about a process."""

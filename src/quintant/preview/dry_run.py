@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from quintant.client.request_info import ResourcePath
 from quintant.client.rest import JSON_PATCH
 from quintant.client.transport import JSON, ApiRequest, ApiResponse
-from quintant.core.errors import TransportError
+from quintant.core import codec
+from quintant.core.errors import TransportError, Undecodable
 from quintant.preview.cluster_copy import ClusterCopy, ObjectId
 
 DRY_RUN = {"dryRun": "All"}
@@ -139,7 +140,7 @@ def _set_version(body: Any, version: str) -> bool:
 
 def _message(answer: ApiResponse) -> str:
     try:
-        body = msgspec.json.decode(answer.body or b"{}")
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        body = codec.decode_reply(answer.body or b"{}")
+    except Undecodable:
         return ""
     return str(body.get("message") or "")[:500] if isinstance(body, dict) else ""

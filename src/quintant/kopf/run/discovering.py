@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
-
 from quintant.client.discovery import AGGREGATED, ROOTS
 from quintant.client.rest import Rest
 from quintant.client.transport import ApiRequest
+from quintant.core import codec
+from quintant.core.errors import ObjectIdentity, Undecodable
 from quintant.kopf.declare.resource import Resource, ResourceSelector
 
 WATCHABLE = frozenset({"list", "watch"})
@@ -20,9 +20,12 @@ async def discover(rest: Rest) -> list[Resource]:
     found: list[Resource] = []
     for root in ROOTS:
         reply = await rest.send(ApiRequest("GET", root, {}, {"accept": AGGREGATED}))
-        document = msgspec.json.decode(reply.body, type=dict[str, Any])
-        for group in document.get("items") or ():
-            found += _resources(group)
+        document = codec.decode_reply(reply.body, dict[str, Any])
+        try:
+            for group in document.get("items") or ():
+                found += _resources(group)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise Undecodable(ObjectIdentity("discovery"), str(error)) from error
     return found
 
 

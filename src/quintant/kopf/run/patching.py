@@ -14,6 +14,7 @@ import msgspec
 
 from quintant.client.rest import JSON_PATCH, MERGE, Rest
 from quintant.client.transport import JSON
+from quintant.core import codec
 from quintant.core.errors import Conflict, Invalid, NotFound
 from quintant.kopf.declare.resource import Resource
 from quintant.kopf.values.body import Body
@@ -86,7 +87,7 @@ class _Writer:
         headers = {"content-type": kind, "accept": JSON}
         call = self._rest.write_call("PATCH", path, {}, headers, msgspec.json.encode(patch))
         reply = await self._rest.send(call)
-        self.written = msgspec.json.decode(reply.body, type=dict[str, Any])
+        self.written = codec.decode_reply(reply.body, dict[str, Any])
 
 
 def _of_status(path: str) -> bool:

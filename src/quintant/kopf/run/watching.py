@@ -15,6 +15,7 @@ import msgspec
 
 from quintant.client.rest import PAGE_SIZE, Rest
 from quintant.client.transport import JSON, ApiRequest
+from quintant.core import codec
 from quintant.core.clock import Random, monotonic
 from quintant.core.errors import ApiError, QuintantError, Status, TransportError, from_status
 from quintant.kopf.declare.resource import Resource
@@ -87,7 +88,7 @@ class ResourceWatch:
         query = {"limit": str(PAGE_SIZE)}
         for _ in range(MOST_PAGES):
             reply = await self._rest.send(ApiRequest("GET", self._path, query, _HEADERS))
-            page = msgspec.json.decode(reply.body, type=dict[str, Any])
+            page = codec.decode_reply(reply.body, dict[str, Any])
             for obj in page.get("items") or ():
                 if (uid := _uid(obj)) is not None:
                     seen[uid] = obj
@@ -128,7 +129,7 @@ class ResourceWatch:
                 async for chunk in chunks:
                     alive = monotonic()
                     for line in lines.feed(chunk):
-                        self._take(msgspec.json.decode(line, type=dict[str, Any]))
+                        self._take(codec.decode_reply(line, dict[str, Any]))
 
     def _take(self, event: Mapping[str, Any]) -> None:
         kind, obj = event.get("type"), event.get("object")

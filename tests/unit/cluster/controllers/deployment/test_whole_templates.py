@@ -10,6 +10,13 @@ from unit.cluster.controllers.stub_kubelet import APPS, attended, pods, ready, s
 from unit.cluster.full_pod import every_field
 
 DEPLOYMENT = f"{APPS}/deployments/a"
+RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
+
+
+def runtime_class(spec: JsonObject) -> JsonObject:
+    """The class that a pod names, with the overhead that it says it has."""
+    meta = {"name": spec["runtimeClassName"]}
+    return {"metadata": meta, "handler": "any", "overhead": {"podFixed": spec["overhead"]}}
 
 
 async def rolled(api: Api, spec: JsonObject) -> JsonObject:
@@ -35,6 +42,7 @@ def kept(spec: JsonObject, wanted: JsonObject) -> JsonObject:
 async def test_pod_with_every_field_survives_rollouts_byte_for_byte() -> None:
     wanted = every_field()
     async with controlled(deployment.declare, replicaset.declare) as api, attended(api):
+        await api.create(RUNTIME_CLASSES, runtime_class(wanted))
         await api.create(f"{APPS}/deployments", workload(replicas=1))
         first = await rolled(api, wanted)
         assert encode(kept(first["spec"], wanted)) == encode(wanted)
