@@ -14,12 +14,11 @@ from types import TracebackType
 from typing import Any
 
 _ENTER, _EXIT = asyncio.Timeout.__aenter__, asyncio.Timeout.__aexit__
-_BEFORE = "_quintant_cancelled_before"
 
 
 async def _enter(self: Any) -> asyncio.Timeout:
     task = asyncio.current_task()
-    setattr(self, _BEFORE, task.cancelling() if task is not None else 0)
+    self._cancelled_before = task.cancelling() if task is not None else 0
     return await _ENTER(self)
 
 
@@ -29,10 +28,12 @@ async def _exit(
     error: BaseException | None,
     trace: TracebackType | None,
 ) -> None:
-    late = self.expired() and kind is asyncio.CancelledError
+    late = kind is asyncio.CancelledError and self.expired()
     await _EXIT(self, kind, error, trace)
+    if not late:
+        return
     task = asyncio.current_task()
-    if late and task is not None and task.cancelling() <= getattr(self, _BEFORE):
+    if task is not None and task.cancelling() <= self._cancelled_before:
         raise TimeoutError from error
 
 

@@ -37,8 +37,9 @@ CALLS = 950
 """For each Greeter: the reconcile that writes, the one its writes bring, and the watches."""
 
 SOURCE = Path(quintant.__file__).parent
-# The server's side, and what happens at rest too.
+# The server's side, what happens at rest too, and what mends an early Python.
 APART = (
+    str(SOURCE / "early_python311.py"),
     *(str(SOURCE / each) for each in ("cluster/", "http/connection", "http/server.py")),
     *(str(SOURCE / "runtime/manager" / each) for each in ("watchdog.py", "loop_monitor.py")),
     str(Path(__file__).parent),
