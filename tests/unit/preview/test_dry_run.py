@@ -11,16 +11,12 @@ from msgspec.structs import replace
 
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap, Container, Pod, PodSpec
-from quintant.client.config.credentials import Credential, StaticCredential, bearer_header
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
-from quintant.cluster.apiserver.meta.user import service_account
-from quintant.keys.sensitive import Sensitive
 from quintant.preview.object_diffs import ObjectAction
-from quintant.preview.role import preview_rbac
 from quintant.preview.run import Preview, PreviewLimits, preview
 from quintant.testing import InProcessCluster, named
 from scenarios.greeter import Greeter, GreeterStatus, greeter, greeter_manager
-from unit.preview.test_run import changes, child, manager_of, shouts
+from unit.preview.test_run import changes, child, manager_of, shouts, with_preview_role
 
 DRY = PreviewLimits(seconds=20.0, server_dry_run=True)
 WRITING = {"POST", "PUT", "PATCH", "DELETE"}
@@ -113,12 +109,7 @@ async def test_what_the_cluster_allows_is_shown_as_without_one(settled: InProces
 async def test_a_write_that_is_forbidden_is_a_finding_and_does_not_happen(
     settled: InProcessCluster,
 ) -> None:
-    strict = InProcessCluster(rbac=True, world=settled.snapshot())
-    for obj in preview_rbac(greeter_manager(), "default"):
-        await strict.client.apply(obj)
-    user = service_account("default", "greeter-preview")
-    strict.server.tokens.add(user.name, user)
-    credentials = StaticCredential(Credential(bearer_header(Sensitive(user.name))))
+    strict, credentials = await with_preview_role(settled)
     found = await preview(manager_of(shouts), strict.environment(credentials), DRY)
     assert changes(found) == []
     assert any("refuses it" in each and "configmaps" in each for each in found.findings)

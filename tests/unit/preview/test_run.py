@@ -222,15 +222,24 @@ async def test_operators_at_rest_change_nothing(name: str, cluster: InProcessClu
     assert found.findings == []
 
 
-async def test_the_generated_role_is_enough(settled: InProcessCluster) -> None:
+PREVIEW_USER = service_account("default", "greeter-preview")
+
+
+async def with_preview_role(
+    settled: InProcessCluster,
+) -> tuple[InProcessCluster, StaticCredential]:
+    """The same world under the generated role, and who has it."""
     strict = InProcessCluster(rbac=True, world=settled.snapshot())
     for obj in preview_rbac(greeter_manager(), "default"):
         await strict.client.apply(obj)
-    user = service_account("default", "greeter-preview")
-    strict.server.tokens.add(user.name, user)
-    credentials = StaticCredential(Credential(bearer_header(Sensitive(user.name))))
+    strict.server.tokens.add(PREVIEW_USER.name, PREVIEW_USER)
+    return strict, StaticCredential(Credential(bearer_header(Sensitive(PREVIEW_USER.name))))
+
+
+async def test_the_generated_role_is_enough(settled: InProcessCluster) -> None:
+    strict, credentials = await with_preview_role(settled)
     found = await preview(manager_of(shouts), strict.environment(credentials), SOON)
     assert len(found.changes) == 2
     assert found.findings == []
-    verbs = {each.verb for each in strict.server.audit if each.user == user.name}
+    verbs = {each.verb for each in strict.server.audit if each.user == PREVIEW_USER.name}
     assert verbs <= {"get", "list"}
