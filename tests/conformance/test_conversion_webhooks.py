@@ -10,6 +10,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+from conformance.crds import spec, text
 from conformance.hooks import MOST_BYTES, Hooks, hooked
 from conformance.target import Target, definition, until
 from quintant.client.transport import ApiResponse
@@ -145,6 +146,54 @@ async def test_watches_are_converted(target: Target, foos: Foos) -> None:
         await target.delete(foos.path("v1", "first"))
         third = await events.next(5.0)
         assert (third["type"], third["object"]["spec"]) == ("DELETED", {"hosts": ["z"]})
+
+
+async def test_objects_are_selected_by_what_a_version_shows(target: Target, foos: Foos) -> None:
+    await declare_fields(target, foos)
+    await foos.create("v2", "second", hosts=["y"])
+    for version, selector, names in (
+        ("v1", "spec.host=x", ["first"]),
+        ("v2", "spec.place=x", ["first"]),
+        ("v2", "spec.place!=x", ["second"]),
+        ("v2", "spec.place=y,metadata.name=first", []),
+    ):
+        assert await target.names(foos.path(version), fieldSelector=selector) == names, selector
+    async with target.watch(foos.path("v2"), fieldSelector="spec.place=x") as events:
+        assert await events.told(5.0) == ("ADDED", "first")
+        await target.merge(foos.path("v1", "second"), {"spec": {"host": "x"}})
+        assert await events.told(5.0) == ("ADDED", "second")
+        await target.merge(foos.path("v2", "first"), {"spec": {"hosts": ["z"]}})
+        assert await events.told(5.0) == ("DELETED", "first")
+        await target.ask("DELETE", foos.path("v2"), None, 200, fieldSelector="spec.place=x")
+        assert await events.told(5.0) == ("DELETED", "second")
+    assert await target.names(foos.path("v1")) == ["first"]
+
+
+async def declare_fields(target: Target, foos: Foos) -> None:
+    """Objects are selected by their host: at v2 the webhook gives it in a field of its own."""
+
+    def placed(response: JsonObject) -> JsonObject:
+        for obj in response["convertedObjects"]:
+            if hosts := obj["spec"].get("hosts"):
+                obj["spec"]["place"] = hosts[0]
+        return response
+
+    foos.spoil = placed
+    path = f"{CRDS}/foos.{foos.group}"
+    body = await target.get(path)
+    hosts = {"type": "array", "items": text()}
+    schemas = spec(host=text()), spec(place=text(), hosts=hosts)
+    for version, schema, name in zip(
+        body["spec"]["versions"], schemas, ("host", "place"), strict=True
+    ):
+        version["schema"] = {"openAPIV3Schema": schema}
+        version["selectableFields"] = [{"jsonPath": f".spec.{name}"}]
+    await target.put(path, body)
+
+    async def attempt() -> ApiResponse:
+        return await target.send("GET", foos.path("v2"), fieldSelector="spec.place=x")
+
+    assert (await until(attempt, lambda reply: reply.status == 200)).status == 200
 
 
 async def test_writes_at_another_version_are_converted(target: Target, foos: Foos) -> None:

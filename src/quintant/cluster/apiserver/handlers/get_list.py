@@ -100,6 +100,7 @@ class Reads:
         rv, view = self._view(table, query, token)
         start = f"{selection.prefix}{token.start}" if token else ""
         scanned = _scanned(view, selection, start)
+        await selection.prepare(entry for _, entry in scanned)
         page = await _chosen(selection, scanned, 0 if query.rv == "0" else query.limit)
         token_after = write_token(rv, page.after) if page.after else ""
         metadata = list_metadata(selection.encoder, rv, token_after, page.rest)

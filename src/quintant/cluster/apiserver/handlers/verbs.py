@@ -219,7 +219,9 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         options = await self._read_delete_options(call, user)
         items: list[bytes] = []
         warnings = orphan_warnings(kind, options)
-        for at, (target, entry) in enumerate(self.objects.scan(kind, selection.prefix)):
+        found = list(self.objects.scan(kind, selection.prefix))
+        await selection.prepare(entry for _, entry in found)
+        for at, (target, entry) in enumerate(found):
             if selection.matches(target.key, entry) and self.objects.read(target) is not None:
                 deleted = await self.admission.delete(target, options, named=False)
                 if (convert := kind.strategy.conversion.convert_for_read) is not None:

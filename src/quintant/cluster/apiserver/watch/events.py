@@ -11,12 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
+from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.stored_json import ObjectEncoder
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.storage.history import Change, StoredEntry
 
 NO_ANNOTATIONS: Mapping[str, str] = {}
+_NAME, _NAMESPACE = "metadata.name", "metadata.namespace"
+_EVERY_OBJECT = frozenset({_NAME, _NAMESPACE})
+"""What an object is selected by whatever its version."""
 END_OF_REPLAY: Mapping[str, str] = {"k8s.io/initial-events-end": "true"}
 
 
@@ -46,9 +50,31 @@ class WatchFilter(Struct, frozen=True):
         """Whether an entry is wanted."""
         if entry is None or not key.startswith(self.prefix):
             return False
-        if self.labels and not self.labels.matches(entry.labels):
-            return False
-        return not self.fields or self.fields.matches(_fields(key, entry))
+        return self._matches_labels(entry) and (
+            not self.fields or self.fields.matches(self._fields(key, entry))
+        )
+
+    async def prepare(self, entries: Iterable[StoredEntry]) -> None:
+        """Have entries converted whose fields can only then be compared."""
+        convert = self.encoder.kind.strategy.conversion.convert_for_read
+        if convert is not None and self._converts:
+            await convert(filter(self._matches_labels, entries))
+
+    @property
+    def _converts(self) -> bool:
+        """Whether a field is selected that an object has as this version shows it."""
+        waits = self.encoder.kind.strategy.conversion.convert_for_read is not None
+        return waits and any(each.key not in _EVERY_OBJECT for each in self.fields.requirements)
+
+    def _matches_labels(self, entry: StoredEntry) -> bool:
+        return not self.labels or self.labels.matches(entry.labels)
+
+    def _fields(self, key: str, entry: StoredEntry) -> dict[str, str]:
+        namespace, _, name = key.rpartition("/")
+        values = entry.field_values
+        if self._converts:
+            values = stored_json.field_values_of(self.encoder.kind, entry)
+        return {**values, _NAME: name, _NAMESPACE: namespace}
 
     def encode_event(self, change: Change) -> bytes | None:
         """The line that tells a change, or None when it is nobody's business here.
@@ -100,7 +126,3 @@ def error_event(error: StatusError) -> bytes:
 def _line(word: bytes, obj: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (word, obj)
 
-
-def _fields(key: str, entry: StoredEntry) -> dict[str, str]:
-    namespace, _, name = key.rpartition("/")
-    return {**entry.field_values, "metadata.name": name, "metadata.namespace": namespace}
