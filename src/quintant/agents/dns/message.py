@@ -1,4 +1,4 @@
-"""DNS on the wire (RFC 1035), as much of it as a cluster needs: A, CNAME and SRV.
+"""DNS on the wire (RFC 1035), as much of it as a cluster needs: A, CNAME, PTR, SRV.
 
 Spoken by the embedded cluster's nameserver and by programs in its pods. One question per message;
 names are lower case without the last dot. MalformedMessage for what cannot be understood.
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 A = 1
 CNAME = 5
+PTR = 12
 SRV = 33
 OPT = 41
 UDP_BYTES = 512
@@ -60,7 +61,7 @@ class SrvData(NamedTuple):
 
 
 class ResourceRecord(NamedTuple):
-    """A fact: an address (A), another name (CNAME), or a port at a name (SRV)."""
+    """A fact: an address (A), another name (CNAME, PTR), or a port at a name (SRV)."""
 
     name: str
     kind: int
@@ -172,7 +173,7 @@ def _records(raw: bytes, at: int, count: int) -> tuple[list[ResourceRecord], int
 def _read(raw: bytes, at: int, kind: int, length: int) -> str | SrvData | None:
     if kind == A and length == 4 and len(raw) >= at + 4:
         return str(IPv4Address(raw[at : at + 4]))
-    if kind == CNAME:
+    if kind in (CNAME, PTR):
         return _name(raw, at)[0]
     if kind == SRV:
         priority, weight, port = _unpack(_SERVICE, raw, at)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from quintant.agents.dns.message import (
     CNAME,
+    PTR,
     SRV,
     A,
     DnsQuery,
@@ -29,7 +30,7 @@ addresses = st.ip_addresses(v=4).map(str)
 ports = st.integers(0, 65535)
 records = st.one_of(
     st.builds(ResourceRecord, names, st.just(A), addresses, ports),
-    st.builds(ResourceRecord, names, st.just(CNAME), names, ports),
+    st.builds(ResourceRecord, names, st.sampled_from((CNAME, PTR)), names, ports),
     st.builds(
         ResourceRecord, names, st.just(SRV), st.builds(SrvData, ports, ports, ports, names), ports
     ),

@@ -125,4 +125,3 @@ def error_event(error: StatusError) -> bytes:
 
 def _line(word: bytes, obj: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (word, obj)
-

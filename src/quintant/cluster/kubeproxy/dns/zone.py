@@ -4,6 +4,7 @@
     host.svc.ns.svc.cluster.local        a pod with this hostname and subdomain: StatefulSets
     _port._tcp.svc.ns.svc.cluster.local  SRV: where a port is, by its name or its number
     1-2-3-4.ns.pod.cluster.local         the address 1.2.3.4
+    4.3.2.1.in-addr.arpa                 the service, or the pod of a headless one, at 1.2.3.4
 
 A port that is mapped (quintant.cluster.kubeproxy.ports) is told where it is, not where it should
 be.
@@ -16,6 +17,7 @@ from ipaddress import AddressValueError, IPv4Address
 
 from quintant.agents.dns.message import (
     CNAME,
+    PTR,
     SRV,
     A,
     DnsQuestion,
@@ -65,7 +67,7 @@ class Zone:
     def answer(self, question: DnsQuestion) -> DnsResponse:
         """What is known about a name."""
         name = question.name
-        if name != DOMAIN and not name.endswith(f".{DOMAIN}"):
+        if name != DOMAIN and not name.endswith(f".{DOMAIN}") and name not in self._names:
             return DnsResponse(ResponseCode.REFUSED)
         held = self._names.get(name) or list(_pod(name))
         if not held and name != DOMAIN and name not in self._branches:
@@ -99,6 +101,7 @@ def service_records(
         yield from _headless(base, slices)
     elif spec.cluster_ip:
         yield ResourceRecord(base, A, spec.cluster_ip, TTL_SECONDS)
+        yield _reverse(spec.cluster_ip, base)
         for port in spec.ports:
             protocol = port.protocol or TCP
             server = address_of(VirtualServer(protocol, spec.cluster_ip, port.port))
@@ -127,9 +130,14 @@ def _member(base: str, each: EndpointSlice, endpoint: Endpoint) -> Iterator[Reso
         own = f"{endpoint.hostname or _dashed(address)}.{base}"
         yield ResourceRecord(base, A, address, TTL_SECONDS)
         yield ResourceRecord(own, A, address, TTL_SECONDS)
+        yield _reverse(address, own)
         for port in each.ports or ():
             if port.name and port.port:
                 yield _served(port.name, port.protocol or TCP, base, port.port, own)
+
+
+def _reverse(address: str, name: str) -> ResourceRecord:
+    return ResourceRecord(IPv4Address(address).reverse_pointer, PTR, name, TTL_SECONDS)
 
 
 def _served(label: str, protocol: str, base: str, port: int, target: str) -> ResourceRecord:

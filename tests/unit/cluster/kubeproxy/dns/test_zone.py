@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from quintant.agents.dns.message import CNAME, SRV, A, DnsQuestion, ResponseCode
+from quintant.agents.dns.message import CNAME, PTR, SRV, A, DnsQuestion, ResponseCode
 from quintant.agents.dns.message import SrvData as Target
 from quintant.api.core import Service, ServicePort
 from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
@@ -78,6 +78,17 @@ def test_headless_service_has_the_addresses_of_its_ready_pods() -> None:
     assert told(made, f"web-0.{BASE}") == ["10.0.0.1"]
     assert told(made, f"_http._tcp.{BASE}", SRV) == [Target(0, 100, 8080, f"web-0.{BASE}")]
     assert made.answer(DnsQuestion(f"web-1.{BASE}", A)).code is ResponseCode.NO_NAME
+
+
+def test_addresses_of_services_and_of_pods_of_headless_ones_have_names() -> None:
+    made = zone(service("web", PORT, cluster_ip="127.96.0.20"))
+    assert told(made, "20.0.96.127.in-addr.arpa", PTR) == [BASE]
+    headless = [slice_of(member("10.0.0.1", "web-0"), member("10.0.0.2"))]
+    made.put(KEY, service_records(service("web", PORT, cluster_ip="None"), headless, straight))
+    assert told(made, "1.0.0.10.in-addr.arpa", PTR) == [f"web-0.{BASE}"]
+    assert told(made, "2.0.0.10.in-addr.arpa", PTR) == [f"10-0-0-2.{BASE}"]
+    gone = made.answer(DnsQuestion("20.0.96.127.in-addr.arpa", PTR))
+    assert gone.code is ResponseCode.REFUSED
 
 
 def test_external_name_stands_for_another() -> None:
