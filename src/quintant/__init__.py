@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from quintant.lazy import lazy
 
@@ -157,7 +157,7 @@ __all__ = [
 ]
 
 
-__getattr__ = lazy(__name__, _HOMES, modules=("errors", "when"))
+__getattr__: Final = lazy(__name__, _HOMES, modules=("errors", "when"))
 
 
 def __dir__() -> list[str]:

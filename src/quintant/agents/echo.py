@@ -67,7 +67,7 @@ class Echo:
         self.unready = False
         self.ballast: list[bytes] = []
         self.ending: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self.began = time.monotonic()
+        self.began: float = time.monotonic()
 
     def answer(self, request: EchoRequest) -> Answer:
         """The answer to a request."""

@@ -16,7 +16,7 @@ class ApiTime:
     __slots__ = ("_token", "outer", "seconds")
 
     def __init__(self) -> None:
-        self.seconds = 0.0
+        self.seconds: float = 0.0
         self.outer: ApiTime | None = None
         """The measurement that this one is inside of."""
 

@@ -83,27 +83,35 @@ class Console:
         self, systems: Sequence[ConsoleSystem], rest: Rest, clock: Clock, random: Random
     ) -> None:
         self.rest = rest
-        self.sources = Sources(rest, clock, random)
-        self.publisher = Publisher(clock, self.sources)
+        self.sources: Sources = Sources(rest, clock, random)
+        self.publisher: Publisher = Publisher(clock, self.sources)
         panels = [each.panel for each in systems]
-        self.readmes = {each.panel.name: each.readme for each in systems if each.readme}
-        self.definitions = Definitions(panels, self.publisher, self.sources, self.readmes)
-        self.events = EventsBoard(self.publisher, self.sources)
-        self.nodes = NodesBoard(self.publisher, self.sources)
+        self.readmes: dict[str, str] = {
+            each.panel.name: each.readme for each in systems if each.readme
+        }
+        self.definitions: Definitions = Definitions(
+            panels, self.publisher, self.sources, self.readmes
+        )
+        self.events: EventsBoard = EventsBoard(self.publisher, self.sources)
+        self.nodes: NodesBoard = NodesBoard(self.publisher, self.sources)
         programs = {each.panel.name: each.program for each in systems}
-        self.overview = OverviewBoard(self.publisher, self.sources, self.definitions, programs)
+        self.overview: OverviewBoard = OverviewBoard(
+            self.publisher, self.sources, self.definitions, programs
+        )
         series = {each.name: [plot.series for plot in each.plots if plot.series] for each in panels}
-        self.figures = FiguresReader(rest, self.overview, programs, series)
-        self.history = ObjectHistory(clock)
+        self.figures: FiguresReader = FiguresReader(rest, self.overview, programs, series)
+        self.history: ObjectHistory = ObjectHistory(clock)
         self.definitions.on_kind(
             lambda resource: self.sources.subscribe(resource, self.history.record)
         )
-        self.edgemap = self._make_map(panels)
+        self.edgemap: EdgeMapBoard | None = self._make_map(panels)
         objects = ObjectMaker(
             self.publisher, self.sources, self.definitions, self.events, self.history
         )
         changes = ChangesMaker(self.publisher, self.history)
-        self.topics = OnDemandTopics(self.publisher, {"object": objects, "changes": changes})
+        self.topics: OnDemandTopics = OnDemandTopics(
+            self.publisher, {"object": objects, "changes": changes}
+        )
 
     def _make_map(self, panels: Sequence[SystemPanel]) -> EdgeMapBoard | None:
         for panel in panels:

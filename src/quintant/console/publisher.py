@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -23,7 +23,7 @@ FLUSH_SECONDS = 0.2
 """How long changes are gathered."""
 HEARTBEAT_SECONDS = 2.0
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class TopicBoard(Protocol):
@@ -37,10 +37,11 @@ class Publisher:
     """The topics, and when they are published."""
 
     def __init__(self, clock: Clock, sources: Sources) -> None:
-        self.clock, self.sources = clock, sources
+        self.clock = clock
+        self.sources = sources
         self.topics: dict[str, Topic] = {}
-        self.heartbeat = b""
-        self.beats = 0
+        self.heartbeat: bytes = b""
+        self.beats: int = 0
         """Counts the heartbeats."""
         self._marked: dict[TopicBoard, None] = {}
         self._work = asyncio.Event()

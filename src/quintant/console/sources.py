@@ -49,7 +49,8 @@ class Source:
     """One kind that is followed, and who hears of it."""
 
     def __init__(self, resource: Resource, informer: Informer[Any], started: datetime) -> None:
-        self.resource, self.informer = resource, informer
+        self.resource = resource
+        self.informer = informer
         self.task: asyncio.Task[None] | None = None
         self._state = SourceState(False, timestamp(started), READING)
 

@@ -61,7 +61,7 @@ class Topic:
 
     def __init__(self, name: str, meta_scope: AccessScope = PUBLIC) -> None:
         self.name = name
-        self.version = 0
+        self.version: int = 0
         """Counts the changes; 0 is before the first."""
         self.meta: dict[str, Any] = {}
         self.meta_scope = meta_scope

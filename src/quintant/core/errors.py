@@ -62,7 +62,9 @@ class ConfigError(QuintantError):
     """The set-up is wrong; the text says what failed, why, and what to try."""
 
     def __init__(self, what: str, *, because: str = "", hint: str = "") -> None:
-        self.what, self.because, self.hint = what, because, hint
+        self.what = what
+        self.because = because
+        self.hint = hint
         super().__init__(error_text(what, because, hint))
 
 
@@ -79,7 +81,8 @@ class Terminal(QuintantError):
 
     def __init__(self, message: str, *, reason: str = "Failed", event: bool = True) -> None:
         super().__init__(message)
-        self.reason, self.event = reason, event
+        self.reason = reason
+        self.event = event
 
 
 class NotWatched(QuintantError):
@@ -93,7 +96,8 @@ class NotWatched(QuintantError):
         super().__init__(
             f"no cache holds {kind}{suffix}: {advice}, or read it from the server with live=True"
         )
-        self.kind, self.namespace = kind, namespace
+        self.kind = kind
+        self.namespace = namespace
 
 
 class NotHeld(QuintantError):
@@ -110,7 +114,9 @@ class NotHeld(QuintantError):
                 f"every member hold all: .watches({kind}, shared=True)",
             )
         )
-        self.kind, self.key, self.namespace = kind, key, namespace
+        self.kind = kind
+        self.key = key
+        self.namespace = namespace
 
 
 class NotSelected(QuintantError):
@@ -139,7 +145,9 @@ class StaleCache(QuintantError):
                 hint="see whether the API server answers, and /readyz?verbose of this process",
             )
         )
-        self.kind, self.behind, self.within = kind, behind, within
+        self.kind = kind
+        self.behind = behind
+        self.within = within
 
 
 class NotLeader(QuintantError):
@@ -167,7 +175,8 @@ class Undecodable(QuintantError):
     def __init__(self, identity: ObjectIdentity, why: str) -> None:
         key = f"{identity.namespace}/{identity.name}".strip("/") or "(no name)"
         super().__init__(f"cannot decode {identity.kind} {key}: {why}")
-        self.identity, self.why = identity, why
+        self.identity = identity
+        self.why = why
 
 
 class TransportError(QuintantError):
@@ -226,10 +235,10 @@ class ApiError(QuintantError):
     """The server refused a request: `status`, `reason`, `message` and `details` are its words."""
 
     def __init__(self, status: Status, request: str = "") -> None:
-        self.status = status.code
-        self.reason = status.reason
-        self.message = status.message
-        self.details = status.details or Details()
+        self.status: int = status.code
+        self.reason: str = status.reason
+        self.message: str = status.message
+        self.details: Details = status.details or Details()
         self.request = request
         suffix = f" ({request})" if request else ""
         super().__init__(f"{self.status} {self.reason or 'Unknown'}: {self.message}{suffix}")

@@ -107,7 +107,7 @@ class Opaque:
     __slots__ = ("raw",)
 
     def __init__(self, raw: bytes) -> None:
-        self.raw = raw
+        self.raw: bytes = raw
 
     @classmethod
     def of(cls, value: Any) -> Opaque:

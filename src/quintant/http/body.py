@@ -57,12 +57,12 @@ class BodyParser:
     def __init__(self, framing: Framing) -> None:
         kind, self._left = framing
         self._line, self._trailer = b"", 0
-        self.rest = b""
+        self.rest: bytes = b""
         """What came behind the body: the next message."""
         self.trailers: Fields = ()
         """Fields behind the last chunk."""
         first = _FIRST[kind._name_]
-        self.state = _DONE if first is _COUNT and not self._left else first
+        self.state: BodyState = _DONE if first is _COUNT and not self._left else first
 
     @property
     def done(self) -> bool:

@@ -39,7 +39,7 @@ class ClientConnection(asyncio.Protocol):
     """A connection to a server, used by one request after the other."""
 
     def __init__(self, lost: Callable[[ClientConnection], None]) -> None:
-        self.idle_since = 0.0
+        self.idle_since: float = 0.0
         """Loop time since which it has had nothing to do."""
         self._lost = lost
         self._transport: asyncio.Transport | None = None

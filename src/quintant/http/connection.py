@@ -37,7 +37,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
         self._over = self._lost = self._stopped = False
-        self.full = False
+        self.full: bool = False
         """Whether the client has yet to read what was written."""
         self._reader: asyncio.Future[None] | None = None
         self._writer: asyncio.Future[None] | None = None

@@ -53,10 +53,13 @@ class Request:
     def __init__(self, head: RequestHead, connection: Connection) -> None:
         _check_host(head)
         framing = request_framing(head)
-        self.head, self.connection = head, connection
+        self.head = head
+        self.connection = connection
         self._body = None if framing.kind is FramingKind.NONE else BodyParser(framing)
         self._waits = self._body is not None and _waits(head)
-        self.path, _, self.query = _target(head).partition("?")
+        path, _, query = _target(head).partition("?")
+        self.path: str = path
+        self.query: str = query
         """As they were written, percent signs and all."""
 
     @property

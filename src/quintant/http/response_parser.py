@@ -28,9 +28,9 @@ class ResponseParser:
 
     def __init__(self, method: str) -> None:
         self.head: ResponseHead | None = None
-        self.length = 0
+        self.length: int = 0
         """The length of the body as far as it was announced."""
-        self.complete = False
+        self.complete: bool = False
         """Whether all of it has come."""
         self._method = method
         self._body: BodyParser | None = None

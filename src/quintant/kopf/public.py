@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Collection, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 from quintant.kopf.declare import lifecycles, on
 from quintant.kopf.declare.errors import (
@@ -80,9 +80,12 @@ from quintant.kopf.values.loggers import LocalObjectLogger, ObjectLogger
 from quintant.kopf.values.memo import Index, Memo, Store
 from quintant.kopf.values.patch import Patch, PatchFn
 
-build_object_reference, build_owner_reference = object_reference, owner_reference
-login_via_client = login_via_pykube = login_like_kubectl
-login_with_kubeconfig = login_with_service_account = login_like_kubectl
+build_object_reference: Final = object_reference
+build_owner_reference: Final = owner_reference
+login_via_client: Final = login_like_kubectl
+login_via_pykube: Final = login_like_kubectl
+login_with_kubeconfig: Final = login_like_kubectl
+login_with_service_account: Final = login_like_kubectl
 POLL_SECONDS = 0.1
 """Between two looks at a flag of another thread."""
 

@@ -30,7 +30,7 @@ class CounterSeries:
     __slots__ = ("value",)
 
     def __init__(self) -> None:
-        self.value = 0.0
+        self.value: float = 0.0
 
     def inc(self, amount: float = 1) -> None:
         """Add to it."""
@@ -48,7 +48,7 @@ class GaugeSeries(CounterSeries):
 
     def set(self, value: float) -> None:
         """Let it be this."""
-        self.value = float(value)
+        self.value: float = float(value)
 
 
 class HistogramSeries:
@@ -57,7 +57,7 @@ class HistogramSeries:
     __slots__ = ("_bounds", "_counts", "total")
 
     def __init__(self, bounds: Sequence[float]) -> None:
-        self.total = 0.0
+        self.total: float = 0.0
         self._bounds = bounds
         self._counts = [0] * (len(bounds) + 1)
 
@@ -81,7 +81,8 @@ class Instrument(Generic[T]):
     TYPE = ""
 
     def __init__(self, name: str, documentation: str, labels: Sequence[str] = ()) -> None:
-        self.name, self.documentation = name, documentation
+        self.name = name
+        self.documentation = documentation
         self._labels = tuple(labels)
         self._series: dict[tuple[str, ...], T] = {}
         if not labels:

@@ -43,7 +43,8 @@ class ClusterCopy:
     """The copy, and what it began with."""
 
     def __init__(self, live: LiveReader, server: ApiServer) -> None:
-        self.live, self.server = live, server
+        self.live = live
+        self.server = server
         self.before: dict[ObjectId, JsonObject] = {}
         """Every object that was copied, as it was."""
         self.live_versions: dict[ObjectId, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from quintant.lazy import lazy
 
@@ -97,7 +97,7 @@ __all__ = [
     "writes",
 ]
 
-__getattr__ = lazy(__name__, _HOMES)
+__getattr__: Final = lazy(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

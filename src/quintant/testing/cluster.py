@@ -60,10 +60,10 @@ class InProcessCluster:
         """
         begin = world or first_world()
         self._seed, self._rbac = seed, rbac
-        self.clock = LoopClock()
-        self.dialer = InProcessDialer()
+        self.clock: LoopClock = LoopClock()
+        self.dialer: InProcessDialer = InProcessDialer()
         """How the server reaches webhooks: those of the managers that run here, and no others."""
-        self.server = ApiServer(
+        self.server: ApiServer = ApiServer(
             clock=self.clock,
             random=begin.random(seed),
             rbac=rbac,
@@ -72,11 +72,11 @@ class InProcessCluster:
         )
         self.server.tokens.accept(begin.tokens)
         self.server.tokens.add(ADMIN, admin())
-        self.admin = InProcessTransport(self.server, ADMIN)
-        self.faults = FaultTransport(InProcessTransport(self.server))
+        self.admin: InProcessTransport = InProcessTransport(self.server, ADMIN)
+        self.faults: FaultTransport = FaultTransport(InProcessTransport(self.server))
         """Between the managers and the server: stall, cut, delay or break what they do."""
         self._random = Random(f"client {seed}")
-        self.client = Client(Rest(self.admin), manager="test", random=self._random)
+        self.client: Client = Client(Rest(self.admin), manager="test", random=self._random)
         """The test's own client: reads from the server, not from a cache, and without faults."""
         self._seeds = Random(seed)
         self._installed = set(begin.kinds)

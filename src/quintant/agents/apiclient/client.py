@@ -73,7 +73,8 @@ class ApiClient:
         random: Random | None = None,
         limits: CallLimits = CallLimits(),
     ) -> None:
-        self._account, self._random, self.limits = account, random or Random(), limits
+        self.limits = limits
+        self._account, self._random = account, random or Random()
         self._idle: ClientConnection | None = None
 
     async def __aenter__(self) -> Self:

@@ -17,7 +17,9 @@ class ApiRefused(Exception):
 
     def __init__(self, status: int, reason: str, message: str, *, retry_after: float = 0.0) -> None:
         super().__init__(f"{status} {reason}: {message}" if message else f"{status} {reason}")
-        self.status, self.reason, self.message = status, reason, message
+        self.status = status
+        self.reason = reason
+        self.message = message
         self.retry_after = retry_after
         """Seconds that the server wants to be left alone."""
 

@@ -38,7 +38,9 @@ class PodAccount:
     )
 
     def __init__(self, host: str, port: int, folder: str = MOUNT) -> None:
-        self.host, self.port, self.folder = host, port, folder
+        self.host: str = host
+        self.port: int = port
+        self.folder: str = folder
         self._token, self._looked = "", 0.0
         self._token_stamp: Stamp | None = None
         self._tls: ssl.SSLContext | None = None

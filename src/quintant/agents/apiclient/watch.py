@@ -49,7 +49,7 @@ class ObjectWatch:
         """From where to follow; None before the object was asked for."""
         self._last_state: tuple[str, str] | None = None
         """Uid and version of the state that was reported last, both empty for none."""
-        self.trouble = ""
+        self.trouble: str = ""
         """Why nothing can be heard of the object now; empty while it is followed."""
 
     def __aiter__(self) -> AsyncGenerator[Plain | None, None]:

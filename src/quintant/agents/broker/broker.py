@@ -50,7 +50,7 @@ class Broker:
         self._sessions: dict[str, BrokerSession] = {}
         self._connected: dict[str, asyncio.StreamWriter] = {}
         self._retained: dict[str, Publication] = {}
-        self.retained_bytes = 0
+        self.retained_bytes: int = 0
         self._numbers = count(1)
 
     @property

@@ -28,7 +28,8 @@ class BrokerSession:
     """What the broker keeps of a client."""
 
     def __init__(self, client: str, clean: bool) -> None:
-        self.client, self.clean = client, clean
+        self.client = client
+        self.clean = clean
         self.filters: dict[str, int] = {}
         self._write: Write | None = None
         self._waiting: deque[Publication] = deque()

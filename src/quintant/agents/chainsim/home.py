@@ -105,7 +105,7 @@ class ChainData:
 
     def __init__(self, data: Path) -> None:
         self.folder = data
-        self.state = _stored(data)
+        self.state: ChainState = _stored(data)
         values = _values(self.state)
         self._application = LogDatabase(data / "application.db", values[0])
         self._blocks = LogDatabase(data / "blockstore.db", values[1])

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 from quintant.agents.chainsim.chain import ChainState, SimulationPhase, StepInputs, step
@@ -26,11 +27,11 @@ class SimulatedNode:
     """One node."""
 
     def __init__(self, home: Path, block_seconds: float, knows: frozenset[str]) -> None:
-        self.config = SimulatedConfig.read(home)
-        self.data = ChainData(home / "data")
-        self.view = RpcView(self.config, self.data.state, block_time=_now())
-        self.gossip = Gossip(self.config.chain_id, self.config.node_id, self._hello)
-        self.ended = asyncio.Event()
+        self.config: SimulatedConfig = SimulatedConfig.read(home)
+        self.data: ChainData = ChainData(home / "data")
+        self.view: RpcView = RpcView(self.config, self.data.state, block_time=_now())
+        self.gossip: Gossip = Gossip(self.config.chain_id, self.config.node_id, self._hello)
+        self.ended: Final = asyncio.Event()
         self._block_seconds, self._knows = block_seconds, knows
         self._began = asyncio.get_running_loop().time()
 

@@ -28,7 +28,9 @@ class CameraState:
     """Where it looks, and how many pictures it took."""
 
     def __init__(self) -> None:
-        self.x = self.y = self.taken = 0
+        self.x: int = 0
+        self.y: int = 0
+        self.taken: int = 0
 
     def capture(self, _: Request) -> Response:
         """One picture."""

@@ -62,7 +62,8 @@ class DeviceShifu:
         self._session: list[asyncio.Task[None]] = []
         self._polling: list[asyncio.Task[None]] = []
         self._changing = asyncio.Lock()
-        self.config, self.health = DeviceConfig(), DeviceHealth()
+        self.config: DeviceConfig = DeviceConfig()
+        self.health: DeviceHealth = DeviceHealth()
         self.driver: Driver = NoDriver("the EdgeDevice is not known yet")
 
     @property

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol
+from typing import Final, Protocol
 
 from quintant.agents.klightpeer.file import Stamp, StateFileAccess
 from quintant.agents.lightpeer.chain.block import PAYLOAD_BYTES, fresh
@@ -25,7 +25,7 @@ CALM_SECONDS = 0.1
 """A file that changed within this time may be in the middle of an edit."""
 WRITE_SECONDS = 5.0
 
-log = logging.getLogger("lightpeer")
+log: Final = logging.getLogger("lightpeer")
 
 
 class ChainWriter(Protocol):

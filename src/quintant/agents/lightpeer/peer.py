@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
+from typing import Final
 
 from quintant.agents.lightpeer.chain.block import (
     PAYLOAD_BYTES,
@@ -68,17 +69,21 @@ class Peer:
     """One member of a network, or none yet."""
 
     def __init__(self, me: PeerInfo, effects: Effects, *, merge: bool = False) -> None:
-        self.scope = Scope()
-        self.store = ChainStore(Store(effects.disk), effects.worker, me, self.scope)
-        self.dial = Counted(effects.dial)
-        self.membership = MemberList(self.store, self.dial, self.scope)
-        self.sync = Sync(self.store, self.membership)
-        self.ordering = Ordering(self.store, self.membership, self.sync, self.scope, effects.chance)
-        self.maintenance = Maintenance(self.membership, self.ordering, self.sync, effects.chance)
+        self.scope: Scope = Scope()
+        self.store: ChainStore = ChainStore(Store(effects.disk), effects.worker, me, self.scope)
+        self.dial: Counted = Counted(effects.dial)
+        self.membership: MemberList = MemberList(self.store, self.dial, self.scope)
+        self.sync: Sync = Sync(self.store, self.membership)
+        self.ordering: Ordering = Ordering(
+            self.store, self.membership, self.sync, self.scope, effects.chance
+        )
+        self.maintenance: Maintenance = Maintenance(
+            self.membership, self.ordering, self.sync, effects.chance
+        )
         self.leaving = False
-        self.incarnation = fresh(effects.chance)
-        self.now = effects.now
-        self.started = effects.now()
+        self.incarnation: str = fresh(effects.chance)
+        self.now: Final = effects.now
+        self.started: float = effects.now()
         self._merge = merge
         self._chance = effects.chance
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from random import SystemRandom
-from typing import Any
+from typing import Any, Final
 
 from quintant.agents.lightpeer.disk.folder import Folder, Thread
 from quintant.agents.lightpeer.disk.lock import Locked, locked
@@ -32,7 +32,7 @@ from quintant.wire.lightpeer import PeerInfo
 DRAIN_SECONDS = 5.0
 """How long requests under way may take at the end."""
 
-log = logging.getLogger("lightpeer")
+log: Final = logging.getLogger("lightpeer")
 
 Beside = Callable[[Peer], Coroutine[Any, Any, None]]
 """What else a program does with its peer."""

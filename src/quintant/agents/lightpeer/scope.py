@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-log = logging.getLogger("lightpeer")
+log: Final = logging.getLogger("lightpeer")
 
 
 class Scope:

@@ -23,7 +23,8 @@ class LightpeerService:
     """Answers requests with a peer."""
 
     def __init__(self, peer: Peer, guard: Guard) -> None:
-        self.peer, self._guard = peer, guard
+        self.peer = peer
+        self._guard = guard
 
     def routes(self) -> tuple[Route, ...]:
         """Every method."""

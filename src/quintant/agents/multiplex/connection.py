@@ -76,9 +76,9 @@ class MultiplexConnection:
         self._heard = self._loop.time()
         self._scheduled = self._broken = False
         self._stalled_since = 0.0
-        self.round_trip = 0.0
+        self.round_trip: float = 0.0
         """Seconds of the last PING and its PONG."""
-        self.stalled = 0.0
+        self.stalled: float = 0.0
         """Seconds that frames waited for the network."""
         self.on_pong: Callable[[], None] | None = None
 

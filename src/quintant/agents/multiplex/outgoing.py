@@ -23,7 +23,7 @@ class Outgoing:
         self._visitors: deque[str] = deque()
         """Those who have streams that wait, in the order of their turns."""
         self._streams: dict[str, deque[MultiplexStream]] = {}
-        self.backlog = 0
+        self.backlog: int = 0
         """How many control frames wait to be sent."""
 
     def control(self, raw: bytes) -> None:

@@ -118,14 +118,15 @@ class MultiplexSession:
 
     def __init__(self, owner: SessionOwner, relay: bool) -> None:
         self._owner, self._relay = owner, relay
-        self.state = SessionState.GREETING
-        self.window, self.limit = WINDOW_BYTES, STREAMS
+        self.state: SessionState = SessionState.GREETING
+        self.window: int = WINDOW_BYTES
+        self.limit: int = STREAMS
         self.streams: dict[int, MultiplexStream] = {}
-        self.outgoing = Outgoing(owner.wake)
+        self.outgoing: Outgoing = Outgoing(owner.wake)
         """What waits to be sent."""
         self._last = -1
         self._spare = GROWTH_BYTES
-        self.held = 0
+        self.held: int = 0
         """Bytes that streams hold, all together."""
 
     def agree(self, window: int, limit: int) -> None:

@@ -71,7 +71,7 @@ class WebSocket(asyncio.BufferedProtocol):
         self._progress = asyncio.Event()
         self._lost = asyncio.Event()
         self._closing = False
-        self.full = False
+        self.full: bool = False
         """Whether nothing more should be sent until `writable`."""
 
     def as_byte_stream(self) -> None:

@@ -129,19 +129,23 @@ class MultiplexStream:
     )  # fmt: skip
 
     def __init__(self, id: int, window: int, outbox: Outbox, visitor: str = "") -> None:
-        self.id, self.window, self._outbox = id, window, outbox
-        self.visitor = visitor
+        self.id: int = id
+        self.window: int = window
+        self._outbox = outbox
+        self.visitor: str = visitor
         """Whose it is, as far as it is known: visitors take turns."""
-        self.state = _OPEN
+        self.state: StreamState = _OPEN
         self.sink: StreamSink = _NOBODY
-        self.credit = self.allowance = window
+        self.credit: int = window
+        self.allowance: int = window
         self._most = window * GROWTH
         self.pending: deque[bytes | memoryview] = deque()
-        self.queued = 0
+        self.queued: int = 0
         """Whether the session has it in its turns is `waiting`; how many bytes wait is this."""
-        self.waiting = False
-        self.sent_bytes = self.got_bytes = 0
-        self.held = 0
+        self.waiting: bool = False
+        self.sent_bytes: int = 0
+        self.got_bytes: int = 0
+        self.held: int = 0
         """Bytes that came and are not used up."""
         self._eaten = 0
         self._finishing = False

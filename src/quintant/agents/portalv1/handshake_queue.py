@@ -17,7 +17,8 @@ class HandshakeTurn:
     """The turn of one handshake; it is left when the handshake is over, however it ended."""
 
     def __init__(self, queue: HandshakeQueue, begin: Callable[[], None]) -> None:
-        self._queue, self.begin = queue, begin
+        self.begin = begin
+        self._queue = queue
 
     def leave(self) -> None:
         """Make room for the next one; nothing happens if that was done."""

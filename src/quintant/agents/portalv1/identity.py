@@ -28,7 +28,7 @@ class PortalCredential:
     def __init__(self, seed: bytes) -> None:
         self._key = Ed25519PrivateKey.from_private_bytes(seed)
         public = self._key.public_key().public_bytes_raw()
-        self.identity = Identity(derive_id(public), public)
+        self.identity: Identity = Identity(derive_id(public), public)
 
     @property
     def id(self) -> str:

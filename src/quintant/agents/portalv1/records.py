@@ -38,7 +38,7 @@ class RecordBudget:
     """What is left for long records."""
 
     def __init__(self, size: int = BUDGET_BYTES) -> None:
-        self.left = size
+        self.left: int = size
 
     def take(self, size: int) -> None:
         """Hold so much; BadRecord if that is too much."""

@@ -63,9 +63,11 @@ class YamuxSession:
 
     def __init__(self, owner: YamuxOwner, client: bool) -> None:
         self._owner, self._parity = owner, 1 if client else 0
-        self.state, self.limit = SessionState.GREETING, STREAMS
+        self.state: SessionState = SessionState.GREETING
+        self.limit: int = STREAMS
         self.streams: dict[int, MultiplexStream] = {}
-        self._decoder, self.outgoing = YamuxDecoder(), Outgoing(owner.wake)
+        self.outgoing: Outgoing = Outgoing(owner.wake)
+        self._decoder = YamuxDecoder()
         self._next = 1 if client else 2
         self._last = 0
         self._into: MultiplexStream | None = None
@@ -74,7 +76,7 @@ class YamuxSession:
         self._stamps: dict[int, bytes] = {}
         self._pings = 0
         self._spare = GROWTH_BYTES
-        self.held = 0
+        self.held: int = 0
         """Bytes that streams hold, all together."""
 
     def agree(self) -> None:

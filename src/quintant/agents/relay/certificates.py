@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 from quintant.keys.private_files import PUBLIC_MODE, write_private
 from quintant.keys.sensitive import Sensitive
@@ -71,7 +72,7 @@ class ServedCertificate:
 
     def __init__(self, certificate: Path, key: Path) -> None:
         self._certificate, self._key = certificate, key
-        self.context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        self.context: Final = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self.context.set_alpn_protocols(["http/1.1"])
         self.context.load_cert_chain(certificate, key)
         self._stamp_loaded = self._stamp()

@@ -21,15 +21,17 @@ class RelayMetrics:
         self._seconds = Histogram(f"{_P}_request_seconds", "Time of whole answers.")
         self._first_byte = Histogram(f"{_P}_first_byte_seconds", "Time to the head of answers.")
         self._active = Gauge(f"{_P}_streams_active", "Requests under way.")
-        self.retries = Counter(f"{_P}_open_retries_total", "Other attempts.", ["reason"])
-        self.denied = Counter(f"{_P}_auth_failures_total", "Tunnels turned away.")
+        self.retries: Counter = Counter(f"{_P}_open_retries_total", "Other attempts.", ["reason"])
+        self.denied: Counter = Counter(f"{_P}_auth_failures_total", "Tunnels turned away.")
         self._bytes = Counter(f"{_P}_bytes_total", "Bytes of streams.", ["direction"])
         self._stalled = Counter(
             f"{_P}_backpressure_seconds_total", "Time that writing to tunnels took."
         )
         self._queued = Gauge(f"{_P}_queued", "Visitors who wait for a stream.")
         self._queue_seconds = Histogram(f"{_P}_queue_seconds", "Time of waiting for a stream.")
-        self.turned_away = Counter(f"{_P}_turned_away_total", "Visitors turned away.", ["reason"])
+        self.turned_away: Counter = Counter(
+            f"{_P}_turned_away_total", "Visitors turned away.", ["reason"]
+        )
         self._in, self._out = self._bytes.labels("in"), self._bytes.labels("out")
         self._second, self._first = self._seconds.labels(), self._first_byte.labels()
         self._classes: dict[int, CounterSeries] = {}

@@ -70,7 +70,8 @@ class Relay:
 
     def __init__(self, options: RelayOptions, random: Random, group: asyncio.TaskGroup) -> None:
         self._options, self._group = options, group
-        self.metrics, self.draining = RelayMetrics(), False
+        self.metrics: RelayMetrics = RelayMetrics()
+        self.draining: bool = False
         self.names: NameRegistry[TunnelConnection] = NameRegistry(
             options.sessions, options.group_sessions
         )

@@ -13,16 +13,22 @@ class TunnelMetrics:
     """What a tunnel counts."""
 
     def __init__(self) -> None:
-        self.connected = Gauge(f"{_P}_relay_connected", "Whether a relay is connected.", ["relay"])
-        self.connects = Counter(
+        self.connected: Gauge = Gauge(
+            f"{_P}_relay_connected", "Whether a relay is connected.", ["relay"]
+        )
+        self.connects: Counter = Counter(
             f"{_P}_relay_connects_total", "Attempts to connect.", ["relay", "result"]
         )
-        self.round_trip = Gauge(f"{_P}_relay_rtt_seconds", "Round trip to a relay.", ["relay"])
-        self.active = Gauge(f"{_P}_streams_active", "Streams open now.")
-        self.streams = Counter(f"{_P}_streams_total", "Streams ended.", ["result"])
-        self.bytes = Counter(f"{_P}_bytes_total", "Bytes of streams.", ["direction"])
-        self.dial = Histogram(f"{_P}_service_dial_seconds", "Time to connect to the Service.")
-        self.draining = Gauge(f"{_P}_draining", "Whether the tunnel is leaving.")
+        self.round_trip: Gauge = Gauge(
+            f"{_P}_relay_rtt_seconds", "Round trip to a relay.", ["relay"]
+        )
+        self.active: Gauge = Gauge(f"{_P}_streams_active", "Streams open now.")
+        self.streams: Counter = Counter(f"{_P}_streams_total", "Streams ended.", ["result"])
+        self.bytes: Counter = Counter(f"{_P}_bytes_total", "Bytes of streams.", ["direction"])
+        self.dial: Histogram = Histogram(
+            f"{_P}_service_dial_seconds", "Time to connect to the Service."
+        )
+        self.draining: Gauge = Gauge(f"{_P}_draining", "Whether the tunnel is leaving.")
 
     def attempted(self, relay: str, result: str) -> None:
         self.connects.labels(relay, result).inc()

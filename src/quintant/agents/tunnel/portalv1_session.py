@@ -52,7 +52,8 @@ class PortalV1RelaySession:
         connected: Connected,
         ambient: Ambient = Ambient(),
     ) -> None:
-        self.connection, self._backend, self._app = connection, backend, app
+        self.connection = connection
+        self._backend, self._app = backend, app
         self._credential, self._connected, self._ambient = (
             PortalCredential(seed),
             connected,
@@ -61,7 +62,7 @@ class PortalV1RelaySession:
         self._session = YamuxSession(self, client=True)
         self._budget = RecordBudget()
         self._empty, self._draining = asyncio.Event(), asyncio.Event()
-        self.welcomed = False
+        self.welcomed: bool = False
         self.away: asyncio.Future[Farewell] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> Reason:

@@ -65,10 +65,11 @@ class MultiplexRelaySession:
         hello: Hello,
         connected: Connected,
     ) -> None:
-        self.connection, self._backend = connection, backend
+        self.connection = connection
+        self._backend = backend
         self._hello, self._connected = hello, connected
-        self.session = MultiplexSession(self, relay=False)
-        self.welcomed = False
+        self.session: MultiplexSession = MultiplexSession(self, relay=False)
+        self.welcomed: bool = False
         self.away: asyncio.Future[Farewell] = asyncio.get_running_loop().create_future()
         """Done when the relay begins to leave."""
         self._empty = asyncio.Event()

@@ -66,7 +66,8 @@ class ServiceStream(asyncio.Protocol):
     """Both ends of one stream: the sink of the relay's, the protocol of the Service's."""
 
     def __init__(self, stream: ByteStream, done: Callable[[ServiceStream, str], None]) -> None:
-        self.stream, self._done = stream, done
+        self.stream = stream
+        self._done = done
         stream.sink = self
         self._transport: asyncio.Transport | None = None
         self._early: list[bytes | memoryview] = []

@@ -31,10 +31,10 @@ class TunnelStatus:
         self._relays: dict[str, RelayReport] = {}
         self._seq, self._pod, self._observed = 0, pod, timestamp(now())
         self.admin_port = 0
-        self.draining = False
+        self.draining: bool = False
         self._settled = False
         self._visits = self._told_visits = 0
-        self.service = ServiceReport()
+        self.service: ServiceReport = ServiceReport()
 
     @property
     def connected(self) -> bool:

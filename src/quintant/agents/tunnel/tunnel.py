@@ -80,7 +80,7 @@ class Visits:
     ) -> None:
         self._dialer, self._status, self._metrics, self._group = dialer, status, metrics, group
         self._dials: dict[ServiceStream, asyncio.Task[None]] = {}
-        self.active = 0
+        self.active: int = 0
 
     def opened(self, stream: ByteStream, opening: Opening) -> None:
         """A visitor came: connect to the Service for it."""

@@ -25,7 +25,7 @@ class AcceptedDefinitions:
     """A server that has definitions, and nothing else."""
 
     def __init__(self) -> None:
-        self.rest = Rest(InProcessTransport(ApiServer()))
+        self.rest: Rest = Rest(InProcessTransport(ApiServer()))
         self.definitions: list[JsonObject] = []
 
     async def add(self, definitions: Iterable[JsonObject], origin: str) -> None:

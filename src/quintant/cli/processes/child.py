@@ -59,7 +59,7 @@ class Child:
         relay: Callable[[bytes], None],
     ) -> None:
         self.identity = identity
-        self.began = monotonic()
+        self.began: float = monotonic()
         self.last_lines: deque[str] = deque(maxlen=KEPT_LINES)
         self._process, self._port, self._relay = process, port, relay
 

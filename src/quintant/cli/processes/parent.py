@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Final
 from urllib.parse import quote
 
 from quintant.cli.processes.health import liveness_trouble, readiness_trouble
@@ -27,7 +28,7 @@ STOP_SECONDS = 20.0
 """What a child may take to stop beyond its grace: releasing ranges, writes that were sent."""
 PARENT = "parent"
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class Parent:

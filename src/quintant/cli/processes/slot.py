@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from typing import Final
 
 from msgspec import Struct
 
@@ -24,7 +25,7 @@ SCRAPE_SECONDS = 5.0
 """Prometheus waits ten."""
 NOT_STARTED = "without having begun"
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class ChildActions(Struct, frozen=True):
@@ -40,7 +41,8 @@ class ChildSlot:
     """One number, and the life it has now."""
 
     def __init__(self, number: int, actions: ChildActions, metrics: ProcessMetrics) -> None:
-        self.number, self.name = number, str(number)
+        self.number = number
+        self.name: str = str(number)
         self.code: int | None = None
         """What its last life ended with."""
         self._actions, self._metrics = actions, metrics

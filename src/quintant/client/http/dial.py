@@ -31,7 +31,8 @@ class ServerUnreachable(Exception):
 
     def __init__(self, cause: OSError, *, proxy: bool) -> None:
         super().__init__()
-        self.cause, self.proxy = cause, proxy
+        self.cause = cause
+        self.proxy = proxy
 
 
 class ProxyRefused(Exception):
@@ -39,7 +40,8 @@ class ProxyRefused(Exception):
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__()
-        self.status, self.reason = status, reason
+        self.status = status
+        self.reason = reason
 
 
 class Dialer(Struct, frozen=True):

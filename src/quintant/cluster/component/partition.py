@@ -23,7 +23,7 @@ class PartitionableTransport:
         self._inner = inner
         self._reads: set[asyncio.Timeout] = set()
         """The reads of streams that wait for something to come."""
-        self.connected = True
+        self.connected: bool = True
 
     def connect(self) -> None:
         """Let requests through."""

@@ -56,7 +56,9 @@ class ClusterClock:
     """
 
     def __init__(self, server: ApiServer, clock: AdvancedClock, stopped: Stopped) -> None:
-        self.server, self.clock, self.stopped = server, clock, stopped
+        self.server = server
+        self.clock = clock
+        self.stopped = stopped
         self._turn = asyncio.Lock()
         self._standstill = AsyncExitStack()
 

@@ -13,10 +13,11 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Final
 
 from quintant.core.errors import QuintantError, leaf_errors
 
-log = logging.getLogger(__name__)
+log: Final = logging.getLogger(__name__)
 
 RETRY_SECONDS = 2.0
 """How soon components are started again that could not be."""

@@ -33,7 +33,8 @@ class RecordingFile:
             raise ConfigError(
                 f"cannot record to {path}", because=os.strerror(error.errno or 0)
             ) from error
-        self._path, self._most, self.size = path, most, 0
+        self.size: int = 0
+        self._path, self._most = path, most
 
     def write(self, line: Struct) -> None:
         """Write a line; RecordingFull if there is no room for it, ValueError for too long a one."""

@@ -66,7 +66,7 @@ class ClusterRecords:
     """The named clusters of a user."""
 
     def __init__(self, environ: Mapping[str, str], sleep: Sleep = time.sleep) -> None:
-        self.folder = runtime_folder(environ) / "clusters"
+        self.folder: Path = runtime_folder(environ) / "clusters"
         self._sleep = sleep
 
     def folder_of(self, name: str) -> Path:

@@ -45,7 +45,7 @@ class SnapshotFiles:
     def __init__(self, environ: Mapping[str, str]) -> None:
         home = Path(environ.get("HOME") or Path.home())
         data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-        self.folder = data / "quintant" / "snapshots"
+        self.folder: Path = data / "quintant" / "snapshots"
 
     def path_of(self, name: str) -> Path:
         """The file of a name; ConfigError for what is no name."""

@@ -14,6 +14,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -34,7 +35,7 @@ from quintant.cluster.apiserver.storage.snapshot_file import (
 from quintant.core.clock import AdvancedClock, Clock, timestamp
 from quintant.version import KUBERNETES
 
-log = logging.getLogger(__name__)
+log: Final = logging.getLogger(__name__)
 
 Stopped = Callable[[], AbstractAsyncContextManager[None]]
 PATH = "/quintant/v1/snapshot"

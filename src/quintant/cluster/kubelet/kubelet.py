@@ -66,11 +66,12 @@ class Kubelet:
     """Runs the pods of a node; `group` owns what runs beside."""
 
     def __init__(self, node: NodeContext, group: asyncio.TaskGroup) -> None:
-        self.node, self._group = node, group
+        self.node = node
+        self._group = group
         self._wakeups = Channel(keep=True)
         self.workers: dict[str, PodWorker] = {}
         """By the pod's uid."""
-        self.closed = False
+        self.closed: bool = False
         """Whether the node goes away: nothing is started any more."""
 
     def sandboxes(self) -> list[Sandbox]:

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from stat import S_ISDIR
+from typing import Final
 
 from msgspec import Struct
 
@@ -45,7 +46,7 @@ FOLDER_MODE, OTHERS = 0o700, 0o077
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """What programs get of our environment; the rest may hold secrets of whoever started us."""
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class LocalNode(Struct, frozen=True):

@@ -53,9 +53,9 @@ class Scheduler:
     """Gives pods nodes."""
 
     def __init__(self, locate: Locate) -> None:
-        self.snapshot = NodeSnapshot()
-        self.filter = NodeFilter(self.snapshot)
-        self.queue = SchedulingQueue(locate)
+        self.snapshot: NodeSnapshot = NodeSnapshot()
+        self.filter: NodeFilter = NodeFilter(self.snapshot)
+        self.queue: SchedulingQueue = SchedulingQueue(locate)
         self._stored: dict[str, str] = {}
 
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:

@@ -51,14 +51,18 @@ class NodeInfo:
     )
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name: str = name
         self.node: NodeView | None = None
         """None while pods are on it that nobody has seen."""
-        self.cpu = self.memory = self.max_pods = 0
+        self.cpu: int = 0
+        self.memory: int = 0
+        self.max_pods: int = 0
         self.others: dict[str, int] = {}
-        self.used_cpu = self.used_memory = 0
+        self.used_cpu: int = 0
+        self.used_memory: int = 0
         self.used_others: dict[str, int] = {}
-        self.weight_cpu = self.weight_memory = 0
+        self.weight_cpu: int = 0
+        self.weight_memory: int = 0
         self.ports: set[HostPort] = set()
         self.placed_pods: dict[str, PlacedPod] = {}
 

@@ -62,11 +62,11 @@ class NodeSnapshot:
         self.infos: dict[str, NodeInfo] = {}
         self.nodes: list[NodeInfo] = []
         """The nodes that exist, in the order of their names."""
-        self.has_soft_taints = False
+        self.has_soft_taints: bool = False
         """Whether some taint only advises against its node."""
-        self.generation = 0
+        self.generation: int = 0
         """Grows when nodes, their labels or their taints change."""
-        self.move_cycle = 0
+        self.move_cycle: int = 0
         """Grows when something happens that may let a pod in which found no place before."""
         self.anti_affinity_pods: dict[str, PlacedPod] = {}
         """The pods that keep others away from them."""

@@ -23,7 +23,7 @@ class ChangesBoard:
     def __init__(
         self, name: str, namespace: str, publisher: Publisher, history: ObjectHistory
     ) -> None:
-        self.topic = Topic(name)
+        self.topic: Topic = Topic(name)
         self._namespace, self._publisher, self._history = namespace, publisher, history
         self._stop = history.on_change(lambda: publisher.mark(self))
         self._publisher.every_beat(self._mark)

@@ -32,7 +32,7 @@ class Definitions:
     ) -> None:
         """`documented` are the systems that have a page of docs."""
         self._publisher, self._sources = publisher, sources
-        self.boards = {
+        self.boards: dict[str, SystemBoard] = {
             each.name: operator_board(each, publisher, sources, documented=each.name in documented)
             for each in panels
         }

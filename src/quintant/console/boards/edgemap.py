@@ -49,7 +49,7 @@ class EdgeMapBoard:
         self._devices_kind = resource_of(panel.device_kind)
         self._nodes_kind = resource_of(panel.node_kind)
         scope = AccessScope(self._devices_kind.group, self._devices_kind.plural)
-        self.topic = publisher.add(Topic("edgemap", scope))
+        self.topic: Topic = publisher.add(Topic("edgemap", scope))
         self._devices: dict[Request, MappedDevice] = {}
         self._edge_nodes: dict[str, MapNode] = {}
         self._edge_names: dict[str, str] = {}

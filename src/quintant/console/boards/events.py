@@ -84,7 +84,7 @@ class EventsBoard:
     """The topic of events."""
 
     def __init__(self, publisher: Publisher, sources: Sources) -> None:
-        self.topic = publisher.add(Topic("events"))
+        self.topic: Topic = publisher.add(Topic("events"))
         self._publisher = publisher
         self._events: dict[str, EventView] = {}
         self._listeners: list[Callable[[], None]] = []

@@ -25,7 +25,7 @@ class NodesBoard:
     """The topic of nodes, and what their pods ask for."""
 
     def __init__(self, publisher: Publisher, sources: Sources) -> None:
-        self.topic = publisher.add(Topic("nodes", AccessScope("", "nodes")))
+        self.topic: Topic = publisher.add(Topic("nodes", AccessScope("", "nodes")))
         self.nodes: dict[str, Node] = {}
         self.memory: Counter[str] = Counter()
         self.cpu_millis: Counter[str] = Counter()

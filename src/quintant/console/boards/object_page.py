@@ -45,7 +45,7 @@ class ObjectBoard:
     ) -> None:
         self._resource, self._maker, self._namespace = resource, maker, key[0]
         self._scope = AccessScope(resource.group, resource.plural, key[0])
-        self.topic = Topic(name, self._scope)
+        self.topic: Topic = Topic(name, self._scope)
         self._object: ConsoleObject | None = None
         self._deleted: str | None = None
         self._children: Children | None = None
@@ -169,9 +169,10 @@ class ObjectMaker:
         events: EventsBoard,
         history: ObjectHistory,
     ) -> None:
-        self.publisher, self.sources, self.events, self.history = (
-            publisher, sources, events, history,
-        )  # fmt: skip
+        self.publisher = publisher
+        self.sources = sources
+        self.events = events
+        self.history = history  # fmt: skip
         self._definitions = definitions
 
     def make(self, name: str, parts: Sequence[str]) -> ObjectBoard | None:

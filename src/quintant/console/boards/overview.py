@@ -48,7 +48,7 @@ class OverviewBoard:
         programs: Mapping[str, str],
     ) -> None:
         """`programs` are the names of operators' pods, by system."""
-        self.topic = publisher.add(Topic("overview"))
+        self.topic: Topic = publisher.add(Topic("overview"))
         self.figures: dict[str, OperatorFigures] = {}
         """By system."""
         self._publisher, self._definitions, self._programs = publisher, definitions, programs

@@ -101,10 +101,13 @@ class SystemBoard:
         docs: str = "",
         plots: tuple[PanelPlot, ...] = (),
     ) -> None:
-        self.name, self.title, self.install, self.docs = name, title, install, docs
+        self.name = name
+        self.title = title
+        self.install = install
+        self.docs = docs
         self.plots = plots
         self.kinds: dict[Resource, ShownKind] = {}
-        self.topic = publisher.add(Topic(f"panel/{name}"))
+        self.topic: Topic = publisher.add(Topic(f"panel/{name}"))
         self.objects: dict[str, ShownObject] = {}
         self.counts: Counter[str] = Counter()
         self._publisher, self._sources = publisher, sources

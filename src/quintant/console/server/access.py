@@ -238,7 +238,7 @@ class ClusterViewer:
         self._authenticator, self._token, self._user = authenticator, token, user
         self._scopes: dict[AccessScope, bool] = {}
         self._due = monotonic() + REVIEW_SECONDS
-        self.epoch = 0
+        self.epoch: int = 0
 
     @property
     def allowed(self) -> Allowed | None:

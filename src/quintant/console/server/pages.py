@@ -79,7 +79,8 @@ class ConsolePages:
         self._map, self._readmes = map_text, readmes or {}
         self._publisher, self._topics, self._authenticator = publisher, topics, authenticator
         self._sessions, self._secured = Sessions(), secured
-        self.viewers, self._requests = ViewerCount(MOST_VIEWERS), ViewerCount(MOST_REQUESTS)
+        self.viewers: ViewerCount = ViewerCount(MOST_VIEWERS)
+        self._requests = ViewerCount(MOST_REQUESTS)
 
     async def __call__(self, request: Request) -> AnyResponse:
         """Answer a request."""

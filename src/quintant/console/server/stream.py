@@ -71,7 +71,8 @@ class ViewerCount:
     """How many streams are open, and how many may be."""
 
     def __init__(self, most: int) -> None:
-        self.most, self.open = most, 0
+        self.most = most
+        self.open: int = 0
 
     def enter(self) -> Callable[[], None] | None:
         """Count one more, until what is returned is called; None if there are too many."""

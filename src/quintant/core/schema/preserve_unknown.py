@@ -28,7 +28,7 @@ class PreserveUnknown(Opaque, Generic[M]):
 
     def __init__(self, raw: bytes, model: type[M]) -> None:
         super().__init__(raw)
-        self.model = model
+        self.model: type[M] = model
 
     @classmethod
     def from_plain(cls, model: type[M], value: Any) -> PreserveUnknown[M]:

@@ -28,7 +28,8 @@ class YamlError(ConfigError):
 
     def __init__(self, name: str, problem: str, position: str = "", line: int = 0) -> None:
         super().__init__(f"cannot read {name}", because=f"{position}{problem}")
-        self.problem, self.line = problem, line
+        self.problem = problem
+        self.line = line
 
 
 def load(text: str | bytes, name: str = "the document", notes: list[str] | None = None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from quintant.kopf.declare.contexts import current_handler, current_subregistry
 from quintant.kopf.declare.handlers import Handler, HandlerKind, Reason, handler_id
@@ -46,10 +46,10 @@ def _activity(kind: HandlerKind) -> Callable[..., Decorator]:
     return declare
 
 
-startup = _activity(HandlerKind.STARTUP)
-cleanup = _activity(HandlerKind.CLEANUP)
-login = _activity(HandlerKind.LOGIN)
-probe = _activity(HandlerKind.PROBE)
+startup: Final = _activity(HandlerKind.STARTUP)
+cleanup: Final = _activity(HandlerKind.CLEANUP)
+login: Final = _activity(HandlerKind.LOGIN)
+probe: Final = _activity(HandlerKind.PROBE)
 
 
 def _resource(
@@ -78,18 +78,18 @@ def _resource(
 
 
 _change = partial(_resource, HandlerKind.CHANGE)
-create = _change("create", reason=Reason.CREATE)
-update = _change("update", _CHANGES, reason=Reason.UPDATE, needs_change=True)
-field = _change("field", _CHANGES, needs_change=True)
-event = _resource(HandlerKind.EVENT, "event")
-index = _resource(HandlerKind.INDEX, "index")
-daemon = _resource(
+create: Final = _change("create", reason=Reason.CREATE)
+update: Final = _change("update", _CHANGES, reason=Reason.UPDATE, needs_change=True)
+field: Final = _change("field", _CHANGES, needs_change=True)
+event: Final = _resource(HandlerKind.EVENT, "event")
+index: Final = _resource(HandlerKind.INDEX, "index")
+daemon: Final = _resource(
     HandlerKind.DAEMON,
     "daemon",
     (*_SPAWN, "cancellation_backoff", "cancellation_timeout", "cancellation_polling"),
     requires_finalizer=True,
 )
-timer = _resource(
+timer: Final = _resource(
     HandlerKind.TIMER, "timer", (*_SPAWN, "interval", "sharp", "idle"), requires_finalizer=True
 )
 
@@ -122,8 +122,8 @@ def _webhook(kind: HandlerKind) -> Callable[..., Decorator]:
     return decorator
 
 
-validate = _webhook(HandlerKind.VALIDATE)
-mutate = _webhook(HandlerKind.MUTATE)
+validate: Final = _webhook(HandlerKind.VALIDATE)
+mutate: Final = _webhook(HandlerKind.MUTATE)
 
 
 def subhandler(*, id: str | None = None, field: Any = None, **given: Any) -> Decorator:

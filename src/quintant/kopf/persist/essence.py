@@ -39,7 +39,7 @@ class DiffBaseStorage(ABC):
     """Where the content is kept as it was when it was last handled."""
 
     def __init__(self, ignored_fields: Iterable[FieldSpec] | None = None) -> None:
-        self.ignored_fields = list(ignored_fields or ())
+        self.ignored_fields: list[FieldSpec] = list(ignored_fields or ())
 
     def build(
         self, *, body: Mapping[str, Any], extra_fields: Iterable[FieldSpec] | None = None
@@ -81,7 +81,9 @@ class AnnotationsDiffBaseStorage(DiffBaseStorage):
         v1: bool = True,
     ) -> None:
         super().__init__(ignored_fields)
-        self.prefix, self.key, self.v1 = prefix, key, v1
+        self.prefix = prefix
+        self.key = key
+        self.v1 = v1
 
     def build(
         self, *, body: Mapping[str, Any], extra_fields: Iterable[FieldSpec] | None = None
@@ -121,7 +123,7 @@ class StatusDiffBaseStorage(DiffBaseStorage):
         ignored_fields: Iterable[FieldSpec] | None = None,
     ) -> None:
         super().__init__(ignored_fields)
-        self.field = parse_field(field.format(name=name))
+        self.field: FieldPath = parse_field(field.format(name=name))
 
     def build(
         self, *, body: Mapping[str, Any], extra_fields: Iterable[FieldSpec] | None = None

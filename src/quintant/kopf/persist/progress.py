@@ -115,7 +115,8 @@ class ChangeProgress(Mapping[str, HandlerProgress]):
     """How far all handlers of a change are."""
 
     def __init__(self, states: Mapping[str, HandlerProgress], now: datetime) -> None:
-        self._states, self.now = dict(states), now
+        self.now = now
+        self._states = dict(states)
 
     @classmethod
     def begin(cls, handlers: Iterable[Handler], now: datetime) -> ChangeProgress:

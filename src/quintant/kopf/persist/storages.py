@@ -64,7 +64,10 @@ class AnnotationsProgressStorage(ProgressStorage):
     ) -> None:
         if not prefix:
             raise ValueError("annotations of an operator have a prefix")
-        self.prefix, self.verbose, self.touch_key, self.v1 = prefix, verbose, touch_key, v1
+        self.prefix = prefix
+        self.verbose = verbose
+        self.touch_key = touch_key
+        self.v1 = v1
 
     def fetch(self, *, key: str, body: Mapping[str, Any]) -> ProgressRecord | None:
         for path in self._paths(key, body):
@@ -114,8 +117,8 @@ class StatusProgressStorage(ProgressStorage):
         field: str = "status.{name}.progress",
         touch_field: str = "status.{name}.dummy",
     ) -> None:
-        self.field = parse_field(field.format(name=name))
-        self.touch_field = parse_field(touch_field.format(name=name))
+        self.field: FieldPath = parse_field(field.format(name=name))
+        self.touch_field: FieldPath = parse_field(touch_field.format(name=name))
 
     def fetch(self, *, key: str, body: Mapping[str, Any]) -> ProgressRecord | None:
         found = resolve(body, (*self.field, key))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from quintant.core.errors import ConfigError, QuintantError
 from quintant.kopf.declare.registry import RESOURCE_KINDS, OperatorRegistry
@@ -33,7 +33,7 @@ NAMESPACES = ResourceSelector(group="", version="v1", plural="namespaces")
 SETTLE_SECONDS = 0.5
 """Between a change of definitions and a look at what is served then."""
 
-log = get_logger()
+log: Final = get_logger()
 
 
 @dataclass

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Final
 
 from quintant.client.rest import Rest
 from quintant.core.clock import monotonic
@@ -24,7 +25,7 @@ from quintant.kopf.values.flags import DaemonStoppingReason, StopFlag
 from quintant.kopf.values.patch import Patch
 from quintant.runtime.observe.logs import get_logger
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class ObjectDaemons:

@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -43,7 +43,7 @@ from quintant.runtime.observe.logs import get_logger
 
 FLUSH_SECONDS = 5.0
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class OperatorOptions(Struct, frozen=True):
@@ -72,7 +72,7 @@ class KopfOperator:
         self._registry = options.registry or get_default_registry()
         self._settings = options.settings or OperatorSettings()
         _choose_peering(self._settings, options)
-        self.started = asyncio.Event()
+        self.started: Final = asyncio.Event()
         """Set once everything that is there is followed."""
 
     async def run(self) -> None:

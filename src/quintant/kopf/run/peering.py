@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -26,7 +26,7 @@ GROUPS = ("kopf.dev", "zalando.org")
 CLUSTERWIDE, NAMESPACED = "clusterkopfpeerings", "kopfpeerings"
 FORGOTTEN = {"lifetime": 0}
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class Peering:

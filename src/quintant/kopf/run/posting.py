@@ -10,7 +10,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -29,7 +29,7 @@ MOST_CHARACTERS = 1024
 MOST_WAITING = 10_000
 _RETRIED = (TransportError, ServerError, TooManyRequests)
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class EventPoster:

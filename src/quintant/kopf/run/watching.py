@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -31,7 +31,7 @@ MOST_PAGES = 100_000
 RawObject = dict[str, Any]
 Report = Callable[[str | None, RawObject], None]
 
-log = get_logger()
+log: Final = get_logger()
 _HEADERS = {"accept": JSON}
 
 

@@ -11,7 +11,7 @@ import ssl
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
@@ -48,7 +48,7 @@ _KINDS = {
 }
 _WRONG = re.compile(r"[^a-z0-9.-]")
 
-log = get_logger()
+log: Final = get_logger()
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError
@@ -19,7 +20,7 @@ from quintant.kopf.run.watching import RawObject
 from quintant.kopf.values.fields import resolve
 from quintant.runtime.observe.logs import get_logger
 
-log = get_logger()
+log: Final = get_logger()
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Generator
 from enum import Flag, auto
+from typing import Final
 
 
 class DaemonStoppingReason(Flag):
@@ -26,8 +27,8 @@ class StopFlag:
 
     def __init__(self) -> None:
         self.reason: DaemonStoppingReason | None = None
-        self.for_threads = threading.Event()
-        self.for_tasks = asyncio.Event()
+        self.for_threads: Final = threading.Event()
+        self.for_tasks: Final = asyncio.Event()
 
     def set(self, reason: DaemonStoppingReason) -> None:
         """Have it end, for one more reason."""

@@ -19,7 +19,7 @@ class ObjectLogger(logging.LoggerAdapter[logging.Logger]):
         self, *, body: Mapping[str, Any], settings: Any = None, events: Any = None
     ) -> None:
         super().__init__(logging.getLogger(OBJECTS), {})
-        self.reference = object_reference(body)
+        self.reference: dict[str, Any] = object_reference(body)
         self._settings, self._events = settings, events
 
     def process(

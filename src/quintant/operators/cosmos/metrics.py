@@ -22,22 +22,24 @@ class CosmosMetrics:
 
     def __init__(self) -> None:
         name = "cosmos_"
-        self.height = Gauge(name + "node_height", "The latest block of a node.", _OF_NODE)
-        self.lag = Gauge(name + "node_lag_blocks", "Blocks behind the highest sibling.", _OF_NODE)
-        self.in_sync = Gauge(name + "node_in_sync", "Whether a node is in sync.", _OF_NODE)
-        self.disk = Gauge(name + "node_disk_used_percent", "How full a volume is.", _OF_NODE)
-        self.available = Gauge(
+        self.height: Gauge = Gauge(name + "node_height", "The latest block of a node.", _OF_NODE)
+        self.lag: Gauge = Gauge(
+            name + "node_lag_blocks", "Blocks behind the highest sibling.", _OF_NODE
+        )
+        self.in_sync: Gauge = Gauge(name + "node_in_sync", "Whether a node is in sync.", _OF_NODE)
+        self.disk: Gauge = Gauge(name + "node_disk_used_percent", "How full a volume is.", _OF_NODE)
+        self.available: Gauge = Gauge(
             name + "fullnode_available", "Nodes that are in sync, and ready.", _OF_FULL_NODE
         )
-        self.restarts = Counter(
+        self.restarts: Counter = Counter(
             name + "node_restarts_total", "Pods deleted to mend a node, by reason.", ["reason"]
         )
-        self.snapshots = Counter(
+        self.snapshots: Counter = Counter(
             name + "snapshots_total", "Copies of volumes, by how they ended.", ["result"]
         )
         for result in ("success", "failure"):
             self.snapshots.labels(result)
-        self.gauges = CacheGauges(
+        self.gauges: CacheGauges = CacheGauges(
             CacheGauge(name + "fullnode_phase", "CosmosFullNodes by phase.", "phase", _by_phase)
         )
 

@@ -28,32 +28,32 @@ class InfraMetrics:
 
     def __init__(self) -> None:
         name = "infra_"
-        self.requests = Counter(
+        self.requests: Counter = Counter(
             name + "provider_requests_total", "Calls to providers, by what and how they ended.",
             ["op", "code"],
         )  # fmt: skip
-        self.seconds = Histogram(
+        self.seconds: Histogram = Histogram(
             name + "provider_request_seconds", "Time of calls to providers.",
             buckets=_REQUEST_BUCKETS,
         )  # fmt: skip
-        self.up = Gauge(
+        self.up: Gauge = Gauge(
             name + "provider_up", "Whether a provider answers and accepts us.",
             ["namespace", "provider"],
         )  # fmt: skip
-        self.operations = Histogram(
+        self.operations: Histogram = Histogram(
             name + "operation_seconds", "From the record of an operation to its end.",
             buckets=_OPERATION_BUCKETS,
         )  # fmt: skip
-        self.reconfigurations = Counter(
+        self.reconfigurations: Counter = Counter(
             name + "reconfigure_attempts_total", "Requests to set something right."
         )
-        self.adoptions = Counter(
+        self.adoptions: Counter = Counter(
             name + "adoptions_total", "Infrastructures found by their token, or taken over by id."
         )
-        self.observer_failures = Counter(
+        self.observer_failures: Counter = Counter(
             name + "observer_failures_total", "Looks at made clusters that failed."
         )
-        self.gauges = CacheGauges(
+        self.gauges: CacheGauges = CacheGauges(
             CacheGauge(name + "cluster_state", "Clusters by state.", "state", _by_state),
             CacheGauge(name + "bound_clusters", "Clusters by cloud.", "cloud", _by_cloud),
         )

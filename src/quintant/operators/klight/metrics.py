@@ -16,20 +16,26 @@ class KlightMetrics:
 
     def __init__(self) -> None:
         network = ["namespace", "network"]
-        self.networks = Gauge("klight_networks", "Networks that have pods.")
-        self.members = Gauge("klight_members", "Pods of a network.", [*network, "state"])
-        self.depth = Gauge("klight_stack_depth", "Contacts in the stack of a network.", network)
-        self.joins = Counter(
+        self.networks: Gauge = Gauge("klight_networks", "Networks that have pods.")
+        self.members: Gauge = Gauge("klight_members", "Pods of a network.", [*network, "state"])
+        self.depth: Gauge = Gauge(
+            "klight_stack_depth", "Contacts in the stack of a network.", network
+        )
+        self.joins: Counter = Counter(
             "klight_joins_total", "Attempts to join a pod, by how they ended.", ["result"]
         )
-        self.seconds = Histogram("klight_join_seconds", "JoinNetwork calls.", buckets=_JOIN_BUCKETS)
-        self.failures = Counter("klight_probe_failures_total", "Checks of members that failed.")
-        self.repairs = Counter(
+        self.seconds: Histogram = Histogram(
+            "klight_join_seconds", "JoinNetwork calls.", buckets=_JOIN_BUCKETS
+        )
+        self.failures: Counter = Counter(
+            "klight_probe_failures_total", "Checks of members that failed."
+        )
+        self.repairs: Counter = Counter(
             "klight_repairs_total", "Repairs of networks, by how they ended.", ["result"]
         )
         for result in ("mended", "failed", "nothing"):
             self.repairs.labels(result)
-        self.rebuild = Gauge(
+        self.rebuild: Gauge = Gauge(
             "klight_rebuild_seconds", "From the start until every network was looked at once."
         )
 

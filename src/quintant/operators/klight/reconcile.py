@@ -33,7 +33,7 @@ class LightNetworkReconciler:
         self, options: Options, connect: Callable[[], Peers], metrics: KlightMetrics
     ) -> None:
         self._options, self._metrics, self._peers = options, metrics, cache(connect)
-        self.states = NetworkStates(metrics)
+        self.states: NetworkStates = NetworkStates(metrics)
         self._limit = asyncio.Semaphore(CALLS)
 
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:

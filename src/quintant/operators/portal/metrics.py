@@ -36,17 +36,17 @@ class PortalMetrics:
 
     def __init__(self) -> None:
         name = "portalexpose_"
-        self.duration = Histogram(
+        self.duration: Histogram = Histogram(
             name + "reconcile_duration_seconds", "Time of a reconcile.",
             buckets=_PASS_BUCKETS,
         )  # fmt: skip
-        self.total = Counter(name + "reconcile_total", "Reconciles by result.", ["result"])
-        self.lag = Histogram(
+        self.total: Counter = Counter(name + "reconcile_total", "Reconciles by result.", ["result"])
+        self.lag: Histogram = Histogram(
             name + "status_lag_seconds", "From a tunnel's report to the status that tells of it.",
             buckets=_LAG_BUCKETS,
         )  # fmt: skip
-        self.visits = Counter(name + "visits_total", "Visitors, as tunnels tell of them.")
-        self.gauges = CacheGauges(
+        self.visits: Counter = Counter(name + "visits_total", "Visitors, as tunnels tell of them.")
+        self.gauges: CacheGauges = CacheGauges(
             CacheGauge(name + "status_phase", "PortalExposes by phase.", "phase", _by_phase),
             CacheGauge(
                 name + "relay_connections_total", "Relays of PortalExposes by status.", "status",

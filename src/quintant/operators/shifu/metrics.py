@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Final
 
 from quintant.core.clock import monotonic
 from quintant.metrics import Collector, Counter, Gauge, Histogram, Metric
@@ -28,19 +29,23 @@ class ShifuMetrics:
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
-        self.placements = Counter(
+        self.placements: Counter = Counter(
             "shifu_placements_total", "Places that were chosen for new devices.", ["kind"]
         )
-        self.moves = Counter("shifu_moves_total", "DeviceShifus that moved, by cause.", ["cause"])
-        self.seconds = Histogram(
+        self.moves: Counter = Counter(
+            "shifu_moves_total", "DeviceShifus that moved, by cause.", ["cause"]
+        )
+        self.seconds: Histogram = Histogram(
             "shifu_schedule_seconds", "Deciding where a device goes.", buckets=_SCHEDULE_BUCKETS
         )
-        self.evacuation = Histogram(
+        self.evacuation: Histogram = Histogram(
             "shifu_evacuation_seconds", "From the decision that a device leaves to its move.",
             buckets=_EVACUATION_BUCKETS,
         )  # fmt: skip
-        self.write_errors = Counter("shifu_write_errors_total", "Passes that ended in an error.")
-        self.gauges = _Gauges(
+        self.write_errors: Counter = Counter(
+            "shifu_write_errors_total", "Passes that ended in an error."
+        )
+        self.gauges: Final = _Gauges(
             _Gauge("shifu_devices", "Devices by phase.", "phase", self._by_phase),
             _Gauge("shifu_nodes", "Edge nodes by phase.", "phase", self._by_node_phase),
             _Gauge("shifu_unplaced_devices", "Devices without a node.", "", self._unplaced),
@@ -102,8 +107,10 @@ class ShifuMetrics:
 
 class _Gauge:
     def __init__(self, name: str, documentation: str, label: str, counts: Counts) -> None:
-        self.name, self.documentation = name, documentation
-        self.label, self.counts = label, counts
+        self.name = name
+        self.documentation = documentation
+        self.label = label
+        self.counts = counts
 
     def fresh(self) -> Gauge:
         return Gauge(self.name, self.documentation, [self.label] if self.label else [])

@@ -7,7 +7,7 @@ that silently watched a whole kind would hide what it costs in memory and permis
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from quintant.client.rest import Rest
 from quintant.core.clock import Random
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # loaded where namespaces are selected, or managers are shard
     from quintant.runtime.cache.selected_informer import SelectedInformer
     from quintant.runtime.cache.selected_namespaces import SelectedNamespaces
 
-log = get_logger()
+log: Final = get_logger()
 
 Selection = tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
 
@@ -51,7 +51,7 @@ class Caches:
         """The namespaces with certain labels, where kinds are followed only there."""
         self.partition = partition
         """Which keys are ours, where every replica works; None: all of them."""
-        self.managers = FieldManagers()
+        self.managers: FieldManagers = FieldManagers()
         """The field managers that controllers of this process write as."""
         self._informers: dict[tuple[Any, Selection, frozenset[str]], Informer[Any]] = {}
         self._by_kind: dict[Any, list[Informer[Any]]] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from urllib.parse import parse_qsl
 
 from quintant.client.merge_patch import make_merge_patch
@@ -28,7 +28,7 @@ from quintant.runtime.observe import logs
 from quintant.runtime.watch.applied_fields import is_applied
 from quintant.runtime.watch.scope import WatchScope
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 MANAGER = "quintant"
 Validation = Literal["Ignore", "Warn", "Strict"]

@@ -8,13 +8,13 @@ that it cannot digest is held all the same, and filed under nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Generic
+from typing import Final, Generic
 
 from quintant.core.errors import ConfigError
 from quintant.core.object import K, Request
 from quintant.runtime.observe.logs import get_logger
 
-log = get_logger()
+log: Final = get_logger()
 
 IndexFunction = Callable[[K], Iterable[str]]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, NamedTuple
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
 from quintant.client.rest import Rest
 from quintant.core import codec
@@ -31,7 +31,7 @@ from quintant.runtime.watch.watch_states import WatchOutcome
 if TYPE_CHECKING:  # loaded by managers that are sharded
     from quintant.runtime.cache.partial.foreign import ForeignObjects
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class ObjectChange(NamedTuple, Generic[K]):
@@ -77,25 +77,28 @@ class Informer(Generic[K]):
         timers: Timers = Timers(),
     ) -> None:
         self.kind = kind
-        self.resource = resource_of(kind)
-        self.labels, self.fields = labels or {}, fields or {}
+        self.resource: Final = resource_of(kind)
+        self.labels: Mapping[str, str] = labels or {}
+        self.fields: Mapping[str, str] = fields or {}
         self.store: Indexer[K] = Indexer()
-        self.overlay = Overlay(self.store)
+        self.overlay: Overlay[K] = Overlay(self.store)
         self._ahead = self.overlay.list_keys()
-        self.managed = ManagedFieldsStore(kind, managers or FieldManagers(), self.store.get)
+        self.managed: ManagedFieldsStore = ManagedFieldsStore(
+            kind, managers or FieldManagers(), self.store.get
+        )
         """What our field managers applied before this process began."""
         self.undecodable: dict[Request, UndecodableObject] = {}
         """Objects that exist and do not fit their type."""
         self.optional = False
         """Whether the server may not serve the kind: there are no objects of it then."""
-        self.missing = False
+        self.missing: bool = False
         """Whether it does not, by its last word."""
         self._observer = observer
         self._handlers: list[ChangeHandler[K]] = []
         self._undecodable_handlers: list[Callable[[Request], None]] = []
         self._rest, self._random, self._timers = rest, random, timers
         watched = namespaces if self.resource.namespaced and namespaces else ("",)
-        self.namespaces = tuple(watched)
+        self.namespaces: tuple[str, ...] = tuple(watched)
         """Those it follows; an empty one stands for all."""
         self._by_namespace: dict[str, Reflector[K]] = {}
         self.reflectors: tuple[Reflector[K], ...] = ()

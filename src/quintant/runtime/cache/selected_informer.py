@@ -10,6 +10,7 @@ import asyncio
 
 from quintant.core.object import K
 from quintant.runtime.cache.informer import Informer, ObjectChange
+from quintant.runtime.watch.reflector import Reflector
 from quintant.runtime.watch.reflector_target import InitialState
 from quintant.runtime.watch.watch_states import WatchOutcome
 
@@ -95,7 +96,5 @@ class SelectedInformer(Informer[K]):
         return absent
 
     def _listed(self) -> None:
-        self.namespaces, self.reflectors = (
-            tuple(self._by_namespace),
-            tuple(self._by_namespace.values()),
-        )
+        self.namespaces: tuple[str, ...] = tuple(self._by_namespace)
+        self.reflectors: tuple[Reflector[K], ...] = tuple(self._by_namespace.values())

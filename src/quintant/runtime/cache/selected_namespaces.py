@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 from quintant.api.core import Namespace
 from quintant.client.request_info import resource_path
@@ -41,7 +41,7 @@ RETURN_SECONDS = 1.0
 MOST_LEFT = 10_000
 """Namespaces that have left and are remembered, the latest."""
 
-log = get_logger()
+log: Final = get_logger()
 Listener = Callable[[str], None]
 
 

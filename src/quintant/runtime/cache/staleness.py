@@ -16,7 +16,7 @@ import asyncio
 import math
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from quintant.client.rest import Rest
 from quintant.core import codec
@@ -29,7 +29,7 @@ from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.watch.reflector import Reflector
 from quintant.runtime.watch.watch_stream import VersionMark
 
-log = get_logger()
+log: Final = get_logger()
 
 # A consistent read that takes longer proves nothing of use.
 READ_SECONDS = 10.0
@@ -89,7 +89,7 @@ class CacheView:
     def __init__(
         self, rest: Rest, informer: Informer[Any], reflector: Reflector[Any], clock: SleepClock
     ) -> None:
-        self.kind = informer.resource.full_name
+        self.kind: str = informer.resource.full_name
         self._rest, self._informer, self._reflector = rest, informer, reflector
         self._clock = clock
         fields = reflector.scope.fields

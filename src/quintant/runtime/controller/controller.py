@@ -14,7 +14,7 @@ import asyncio
 import operator
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
-from typing import Any, Generic
+from typing import Any, Final, Generic
 
 from msgspec import Struct
 
@@ -53,7 +53,7 @@ from quintant.runtime.source.own_task import forget_cancellations
 from quintant.runtime.source.sources import BusySource, Source, SourceContext, every
 from quintant.runtime.workqueue.workqueue import LOW_PRIORITY, WorkItem, Workqueue
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 # Objects are looked at again so often even if nothing happened, spread over a tenth of the time.
 RESYNC_JITTER = 0.1
@@ -105,7 +105,8 @@ class Controller(Generic[K]):
     """One declaration, bound to caches and a client."""
 
     def __init__(self, declaration: Declaration[K], services: ControllerServices) -> None:
-        self.declaration, self.name = declaration, declaration.name
+        self.declaration = declaration
+        self.name: str = declaration.name
         self._services = services
         self._kind = resource_of(declaration.kind) if declaration.kind is not None else None
         self._metrics = services.metrics.controller(declaration.name, declaration.workers)
@@ -117,7 +118,7 @@ class Controller(Generic[K]):
         self._retries = Retries(
             declaration.name, declaration.retry, declaration.retry_policy, declaration.rate_limiter
         )
-        self.bucket = self._retries.bucket
+        self.bucket: Final = self._retries.bucket
         """What the retries of all keys together wait for."""
         tracer, wake = services.tracer, self.queue.add
         self._tracing = tracing = ControllerTracing(tracer, self.name) if tracer else None
@@ -126,7 +127,7 @@ class Controller(Generic[K]):
             declaration, services.caches, self.queue, self._retries.forget, tracing
         )
         informers = filter(None, (self._events.primary, *self._events.related))
-        self.views = services.staleness.views(informers)
+        self.views: Final = services.staleness.views(informers)
         """What its reconciles read, as old as it may be."""
         within, held = declaration.fresh, services.metrics.stale_holds
         self._freshness = (
@@ -144,7 +145,7 @@ class Controller(Generic[K]):
             tracing.noting(wake, "its finalizer") if tracing else wake,
             self.views,
         )
-        self.hot_loops = HotLoops(declaration.name)
+        self.hot_loops: HotLoops = HotLoops(declaration.name)
         services.metrics.add_hot_loops(declaration.name, self.hot_loops)
         self._running: dict[asyncio.Task[Any], RunningReconcile] = {}
         self._blocking = BlockingKeys()

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Generic
+from typing import Final, Generic
 
 from quintant.core.clock import Random
 from quintant.core.errors import Terminal
@@ -37,7 +37,7 @@ LOOK_SECONDS = 0.5
 FAILED = "DaemonFailed"
 """The reason of the event on an object whose daemon raised."""
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 
 class _Daemon:

@@ -8,7 +8,7 @@ twice does no harm; a mapper has named no key to wake.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic
+from typing import Any, Final, Generic
 
 from msgspec import Struct
 
@@ -31,7 +31,7 @@ from quintant.runtime.reconcile.finalizer import ReconcileStep, is_released, nex
 from quintant.runtime.source.predicates import Predicate
 from quintant.runtime.workqueue.workqueue import LOW_PRIORITY, Workqueue
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 
 class EventSources(Struct, Generic[K], frozen=True):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Final
 
 from quintant.core.clock import Boottime
 from quintant.runtime.cache.staleness import ControllerViews
@@ -15,7 +16,7 @@ from quintant.runtime.observe.logs import get_logger
 # A key that was put back is looked at again so soon: catching up takes moments, or a bookmark.
 HELD_SECONDS = 2.0
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class FreshnessGuard:

@@ -9,6 +9,7 @@ named: a roll-out of a thousand children wakes its owner as often, yet not for a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from quintant.core.object import Request
 from quintant.runtime.observe.logs import get_logger
@@ -16,7 +17,7 @@ from quintant.runtime.observe.logs import get_logger
 HOT_RECONCILES = 300
 HOT_SECONDS = 60.0
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class HotLoops:

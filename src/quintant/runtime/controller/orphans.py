@@ -11,7 +11,7 @@ may be behind: that an owner is gone is for the server to say.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Generic
+from typing import Any, Final, Generic
 
 from quintant.core.errors import NotFound
 from quintant.core.object import K, Metadata, Object, Request
@@ -21,7 +21,7 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.informer import Informer
 from quintant.runtime.observe import logs
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 ORPHAN_INDEX = "quintant/labelled-owner"
 """The index, kept for every owned kind, of labelled children by the name of their owner."""
@@ -41,7 +41,9 @@ class OrphanSweep(Generic[K]):
         self._primary = primary
         self._owned = tuple(dict.fromkeys(owned))
         self._resource = resource_of(primary.kind)
-        self.labelled = tuple(each.store.index(ORPHAN_INDEX).filed for each in self._owned)
+        self.labelled: tuple[dict[str, Request | dict[Request, None]], ...] = tuple(
+            each.store.index(ORPHAN_INDEX).filed for each in self._owned
+        )
         """The labelled children of each kind; while all are empty, there is nothing to sweep."""
 
     def owners(self) -> Iterator[Request]:

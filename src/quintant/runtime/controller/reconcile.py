@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, cast
+from typing import Any, Final, Generic, cast
 
 from msgspec import Struct
 
@@ -34,7 +34,7 @@ from quintant.runtime.reconcile.result import Result, checked_result
 from quintant.runtime.reconcile.status_writer import StatusWriter
 from quintant.runtime.reconcile.stuck_cleanup import StuckCleanups, reference
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 # What is reported as left behind where `leaves` says nothing.
 SOMETHING = "whatever it stands for outside the cluster"
@@ -71,7 +71,7 @@ class ReconcileHandler(Generic[K]):
         wake: Callable[[Request], None],
         views: ControllerViews,
     ) -> None:
-        self.daemons = self._new_daemons(declared, primary, services)
+        self.daemons: Daemons[K] | None = self._new_daemons(declared, primary, services)
         """A task per object; None where the controller has none."""
         self.views = views
         """What its reconciles read, as old as it may be."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from quintant.client.token_bucket import TokenBucket
 from quintant.core.errors import Terminal
@@ -24,7 +24,7 @@ from quintant.runtime.workqueue.rate_limiter import (
 
 T = TypeVar("T")
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class Retries:
@@ -38,7 +38,9 @@ class Retries:
         limiter: Callable[[], RateLimiter[Request]] | None,
     ) -> None:
         self._controller, self._policy = controller, policy
-        self.bucket = TokenBucket(retry.rate, retry.burst) if retry.rate is not None else None
+        self.bucket: TokenBucket | None = (
+            TokenBucket(retry.rate, retry.burst) if retry.rate is not None else None
+        )
         """What the retries of all keys together wait for."""
         self._own: ExponentialRateLimiter[Request] = ExponentialRateLimiter(
             first=retry.first, cap=retry.cap, bucket=self.bucket

@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from quintant.api.events import Event, EventType
 from quintant.api.meta import ObjectReference
@@ -66,7 +66,7 @@ _RETRIED = (TransportError, ServerError, TooManyRequests)
 K = TypeVar("K")
 V = TypeVar("V")
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class Recorder:

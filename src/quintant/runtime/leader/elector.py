@@ -14,7 +14,7 @@ import asyncio
 import socket
 from collections.abc import Coroutine
 from enum import Enum, auto
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.fence import LastRenewal
@@ -50,7 +50,7 @@ from quintant.runtime.observe.metrics import LeaderMetrics
 # A timer may ring a moment early; asking again at once would only spin.
 NAP_SECONDS = 0.05
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class ElectorState(Enum):
@@ -88,7 +88,7 @@ class Elector:
         boottime: Boottime = monotonic,
     ) -> None:
         self.election = election
-        self.state = ElectorState.STANDBY
+        self.state: ElectorState = ElectorState.STANDBY
         self._leases = LeaseClient(rest, election.namespace)
         self._clock, self._random, self._metrics = clock, random, metrics
         self._observed_record: ObservedLease | None = None

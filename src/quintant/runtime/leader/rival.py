@@ -8,6 +8,7 @@ one without leader election holds no lease: that it would not be noticed is said
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from quintant.api.coordination import Lease
 from quintant.client.rest import Rest
@@ -17,7 +18,7 @@ from quintant.core.object import Request
 from quintant.runtime.leader.lease import LEASE_SECONDS
 from quintant.runtime.observe.logs import get_logger
 
-log = get_logger()
+log: Final = get_logger()
 
 
 async def warn_of_rival(rest: Rest, name: str, namespace: str, clock: Clock) -> str:

@@ -12,7 +12,7 @@ is held, they are served by one replica: a sum over all of them is the truth.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -22,7 +22,7 @@ from quintant.metrics import Gauge, Metric
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.logs import get_logger
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class Cached:

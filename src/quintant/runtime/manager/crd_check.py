@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from quintant.client.rest import Rest
 from quintant.client.transport import ApiRequest
@@ -34,7 +34,7 @@ _GROUP_VERSION_KIND = "x-kubernetes-group-version-kind"
 _COMMON = ("apiVersion", "kind", "metadata")
 _PAGE = "docs/upgrading.md"
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 
 class _ServedKind(Model):

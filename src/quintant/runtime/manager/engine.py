@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from quintant.runtime.shard.process import ShardedProcess
     from quintant.runtime.webhook.server import WebhookServer
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 WRITE_SECONDS = LEASE_SECONDS - RENEW_SECONDS
 """What a write of a sharded member may take: it ends before another may claim what is ours."""
@@ -81,9 +81,11 @@ class Engine:
         webhooks: WebhookDeclarations,
         environment: Environment,
     ) -> None:
-        self.settings, self.environment = settings, environment
-        self.metrics, self.health = Metrics(), HealthChecks()
-        self.started = asyncio.Event()
+        self.settings = settings
+        self.environment = environment
+        self.metrics: Metrics = Metrics()
+        self.health: HealthChecks = HealthChecks()
+        self.started: Final = asyncio.Event()
         """Set when the caches are complete and every controller may work."""
         random, clock = environment.random, environment.clock
         counts = self.metrics.rest("kubernetes")
@@ -92,7 +94,7 @@ class Engine:
         if self._shards is not None:
             self.metrics.add_collector(self._shards.metrics)
         elects = settings.leader_elect and self._shards is None
-        self.elector = self._new_elector() if elects else None
+        self.elector: Elector | None = self._new_elector() if elects else None
         rate, burst = settings.rate, settings.burst
         self._bucket = TokenBucket(rate, burst) if rate is not None else None
         limit = self.elector.election.write_timeout if self.elector is not None else None
@@ -103,7 +105,7 @@ class Engine:
         """Without a fence: for what every replica asks and reports."""
         self._selected = self._new_selected(rest, declarations) if settings.selector else None
         """Where namespaces are selected by label."""
-        self.caches = Caches(
+        self.caches: Caches = Caches(
             rest,
             random,
             namespaces=settings.namespaces,
@@ -114,9 +116,9 @@ class Engine:
         )
         fence = self._fence()
         fenced = replace(rest, fence=fence) if fence is not None else rest
-        self.client = Client(fenced, self.caches, settings.name, random=random, clock=clock)
+        self.client: Client = Client(fenced, self.caches, settings.name, random=random, clock=clock)
         self.caches.managers.add(settings.name)
-        self.recorder = Recorder(
+        self.recorder: Recorder = Recorder(
             rest,
             settings.name,
             clock=clock,
@@ -124,7 +126,7 @@ class Engine:
             metrics=self.metrics,
             instance=replica_identity(random),
         )
-        self.staleness = Staleness(rest, environment.boottime, random)
+        self.staleness: Staleness = Staleness(rest, environment.boottime, random)
         self._sampling = sampling_seconds(
             settings.staleness, (declared.fresh for declared in declarations)
         )
@@ -146,22 +148,26 @@ class Engine:
             self._ownerships(),
         )
         self._runnables, self._kept = runnables, Runnables(self.client, random, self.metrics)
-        self.controllers = [Controller(declared, services) for declared in declarations]
+        self.controllers: list[Controller[Any]] = [
+            Controller(declared, services) for declared in declarations
+        ]
         if self._selected is not None:
             self._selected.serve(self.controllers)
         if self._sampling is not None:
             for controller in self.controllers:
                 self.metrics.add_staleness(controller.name, controller.views)
-        self.coordinator = (
+        self.coordinator: Coordinator | None = (
             self._shards.coordinate(self.controllers, self.caches, self._bucket)
             if self._shards is not None
             else None
         )
-        self.monitor = LoopMonitor(self._reconcile_of)
-        self.watchdog = Watchdog(self.metrics, self.monitor.beat, SchedulerWait(), self._blocked_by)
+        self.monitor: LoopMonitor = LoopMonitor(self._reconcile_of)
+        self.watchdog: Watchdog = Watchdog(
+            self.metrics, self.monitor.beat, SchedulerWait(), self._blocked_by
+        )
         self.json_pages: dict[str, BoundPage] = {}
         """What the program shows beside its metrics, by word."""
-        self.webhooks = self._webhook_server(webhooks) if webhooks else None
+        self.webhooks: WebhookServer | None = self._webhook_server(webhooks) if webhooks else None
         """Its `reviews` answer in process; its port opens only in an environment that listens."""
         self._crashed, self._abandoned = False, False
 

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -32,7 +32,7 @@ REPORT_FACTOR = 10
 ReconcileOf = Callable[[asyncio.Task[Any]], RunningReconcile | None]
 """The reconcile that a task runs; None if it runs none."""
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class BlockedSample(Struct, frozen=True):

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -38,7 +38,7 @@ from quintant.runtime.shard.layout import Shards
 from quintant.runtime.watch.timeouts import Timers
 from quintant.runtime.webhook.declaration import WebhookDeclarations
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 
 class Manager(ProgramDeclarations):
@@ -86,7 +86,7 @@ class Manager(ProgramDeclarations):
                 hint='Manager("shops")',
             )
         super().__init__()
-        self.settings = Settings(
+        self.settings: Settings = Settings(
             name=name,
             namespaces=legal_namespaces(f"manager {name!r}", namespaces),
             leader_elect=leader_elect,
@@ -110,7 +110,7 @@ class Manager(ProgramDeclarations):
             staleness=None if staleness is None else seconds_of(staleness),
         )
         self.parts: dict[str, Part] = {}
-        self.webhooks = WebhookDeclarations(name)
+        self.webhooks: WebhookDeclarations = WebhookDeclarations(name)
 
     @property
     def name(self) -> str:

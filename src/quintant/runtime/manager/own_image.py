@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import Final
 
 from quintant.api.core import Pod
 from quintant.client.rest import Rest
@@ -18,7 +19,7 @@ from quintant.core.object import Request
 from quintant.runtime.manager.permissions import Permissions, verb_permissions
 from quintant.runtime.observe import logs
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 POD_NAME = "POD_NAME"
 """The variable that names the own pod; without it there is none."""

@@ -39,7 +39,8 @@ class Part(ControllerDeclarations):
                 hint='a word of a-z, 0-9 and -, such as "mirror"',
             )
         super().__init__()
-        self.name, self.on = name, on
+        self.name = name
+        self.on = on
         self._whole = whole
 
     def add(self, function: RunnableFunction, *, leader: bool = False) -> None:

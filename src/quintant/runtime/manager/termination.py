@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Final
 
 from quintant.runtime.manager.loop_monitor import thread_stack
 from quintant.runtime.observe.logs import get_logger
@@ -34,7 +35,7 @@ TICK_SECONDS = 0.1
 LAST_LINE_SECONDS = 1.0
 FAILED = 1
 
-log = get_logger()
+log: Final = get_logger()
 
 
 @contextmanager

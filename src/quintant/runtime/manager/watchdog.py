@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from quintant.core.clock import monotonic
 from quintant.runtime.controller.blocking_keys import BLOCKED_SECONDS, RunningReconcile
@@ -35,7 +35,7 @@ Waited = Callable[[], float]
 Blocked = Callable[[RunningReconcile], None]
 """Hears of a reconcile that alone held the loop up for more than `BLOCKED_SECONDS`."""
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class Watchdog:

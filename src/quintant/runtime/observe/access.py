@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import Callable
 from hashlib import sha256
 from http import HTTPStatus
+from typing import Final
 
 from msgspec import Struct
 
@@ -45,7 +46,7 @@ LONGEST_TOKEN = 16_384
 """Characters of a token; those of service accounts have one or two thousand."""
 _SCHEME = "bearer"
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class AccessVerdict(Struct, frozen=True):

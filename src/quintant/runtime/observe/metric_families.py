@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from quintant.metrics import Counter, Gauge, Histogram
-from quintant.metrics.instruments import Instrument
+from quintant.metrics import Counter, CounterSeries, Gauge, Histogram
+from quintant.metrics.instruments import GaugeSeries, Instrument
 
 # Upper bounds in seconds, finest where most reconciles end: below half a second.
 RECONCILE_BUCKETS = (
@@ -44,123 +44,131 @@ class MetricFamilies:
     def _reconciles(self) -> None:
         name, by = "controller_runtime_", "controller"
         count, gauge = self._counter, self._gauge
-        self.reconciles = count(name + "reconcile_total", "Reconciles by result.", by, "result")
-        self.errors = count(name + "reconcile_errors_total", "Reconciles that failed.", by)
-        self.terminals = count(
+        self.reconciles: Counter = count(
+            name + "reconcile_total", "Reconciles by result.", by, "result"
+        )
+        self.errors: Counter = count(name + "reconcile_errors_total", "Reconciles that failed.", by)
+        self.terminals: Counter = count(
             name + "terminal_reconcile_errors_total", "Reconciles that failed for good.", by
         )
-        self.panics = count(
+        self.panics: Counter = count(
             name + "reconcile_panics_total", "Reconciles that raised what nobody expects.", by
         )
-        self.timeouts = count(name + "reconcile_timeouts_total", "Reconciles cut short.", by)
-        self.reconcile_seconds = self._histogram(
+        self.timeouts: Counter = count(
+            name + "reconcile_timeouts_total", "Reconciles cut short.", by
+        )
+        self.reconcile_seconds: Histogram = self._histogram(
             name + "reconcile_time_seconds", "Time of a reconcile.", RECONCILE_BUCKETS, by
         )
-        self.workers = gauge(
+        self.workers: Gauge = gauge(
             name + "max_concurrent_reconciles", "Reconciles that may run at once.", by
         )
-        self.active = gauge(name + "active_workers", "Reconciles that run now.", by)
+        self.active: Gauge = gauge(name + "active_workers", "Reconciles that run now.", by)
 
     def _queues(self) -> None:
         by = "name", "controller"
-        self.adds = self._counter("workqueue_adds_total", "Keys added.", *by)
-        self.retries = self._counter("workqueue_retries_total", "Keys added with a delay.", *by)
-        self.queued = self._histogram(
+        self.adds: Counter = self._counter("workqueue_adds_total", "Keys added.", *by)
+        self.retries: Counter = self._counter(
+            "workqueue_retries_total", "Keys added with a delay.", *by
+        )
+        self.queued: Histogram = self._histogram(
             "workqueue_queue_duration_seconds", "Time a key waited.", QUEUE_BUCKETS, *by
         )
-        self.worked = self._histogram(
+        self.worked: Histogram = self._histogram(
             "workqueue_work_duration_seconds", "Time a key was worked on.", QUEUE_BUCKETS, *by
         )
 
     def _requests(self) -> None:
         name, to = "rest_client_", ("verb", "host")
-        self.requests = self._counter(
+        self.requests: Counter = self._counter(
             name + "requests_total", "Requests by status.", "code", "method", "host"
         )
-        self.request_retries = self._counter(
+        self.request_retries: Counter = self._counter(
             name + "request_retries_total", "Requests sent again.", "code", *to
         )
-        self.request_seconds = self._histogram(
+        self.request_seconds: Histogram = self._histogram(
             name + "request_duration_seconds", "Time to the answer.", REQUEST_BUCKETS, *to
         )
-        self.throttled = self._histogram(
+        self.throttled: Histogram = self._histogram(
             name + "rate_limiter_duration_seconds", "Time held back.", REQUEST_BUCKETS, *to
         )
-        self.sent = self._histogram(
+        self.sent: Histogram = self._histogram(
             name + "request_size_bytes", "Size of a request body.", SIZE_BUCKETS, *to
         )
-        self.received = self._histogram(
+        self.received: Histogram = self._histogram(
             name + "response_size_bytes", "Size of an answer's body.", SIZE_BUCKETS, *to
         )
 
     def _webhooks(self) -> None:
         name, at = "controller_runtime_webhook_", "webhook"
-        self.admissions = self._counter(
+        self.admissions: Counter = self._counter(
             name + "requests_total", "Webhook requests by status.", at, "code"
         )
-        self.admission_seconds = self._histogram(
+        self.admission_seconds: Histogram = self._histogram(
             name + "latency_seconds", "Time to a webhook's answer.", WEBHOOK_BUCKETS, at
         )
-        self.admitting = self._gauge(
+        self.admitting: Gauge = self._gauge(
             name + "requests_in_flight", "Webhook requests not yet answered.", at
         )
-        self.certificates = self._counter(
+        self.certificates: CounterSeries = self._counter(
             "certwatcher_read_certificate_total", "Serving certificates read."
         ).labels()
-        self.certificate_errors = self._counter(
+        self.certificate_errors: CounterSeries = self._counter(
             "certwatcher_read_certificate_errors_total", "Serving certificates that did not load."
         ).labels()
 
     def _election(self) -> None:
-        self.master = self._gauge(
+        self.master: Gauge = self._gauge(
             "leader_election_master_status", "1 while this replica holds the lease.", "name"
         )
-        self.slow = self._counter(
+        self.slow: Counter = self._counter(
             "leader_election_slowpath_total", "Renewals that had to read the lease.", "name"
         )
 
     def _ours(self) -> None:
         name = "quintant_"
-        self.conflicts = self._counter(
+        self.conflicts: Counter = self._counter(
             name + "conflicts_total", "Reconciles that lost a race and try again.", "controller"
         )
-        self.reconcile_api_seconds = self._histogram(
+        self.reconcile_api_seconds: Histogram = self._histogram(
             name + "reconcile_api_seconds",
             "The part of a reconcile spent waiting for the API server.",
             RECONCILE_BUCKETS,
             "controller",
         )
-        self.source_failures = self._counter(
+        self.source_failures: Counter = self._counter(
             name + "source_failures_total",
             "Sources and conversations that raised what nobody expects.",
             "controller",
         )
-        self.runnable_failures = self._counter(
+        self.runnable_failures: Counter = self._counter(
             name + "runnable_failures_total",
             "Runnables that raised, and were begun again.",
             "runnable",
         )
-        self.restarts = self._counter(
+        self.restarts: Counter = self._counter(
             name + "watch_restarts_total", "Watches opened again.", "kind", "reason"
         )
-        self.daemons = self._gauge(name + "daemons", "Daemons of objects that run.", "controller")
-        self.daemon_failures = self._counter(
+        self.daemons: Gauge = self._gauge(
+            name + "daemons", "Daemons of objects that run.", "controller"
+        )
+        self.daemon_failures: Counter = self._counter(
             name + "daemon_failures_total",
             "Daemons that raised, and are begun again.",
             "controller",
         )
-        self.stale_holds = self._counter(
+        self.stale_holds: Counter = self._counter(
             name + "stale_holds_total",
             "Keys that were put back, for a cache was too old to act on.",
             "controller",
         )
-        self.overlay_hits = self._counter(
+        self.overlay_hits: CounterSeries = self._counter(
             name + "overlay_hits_total", "Cached reads answered by our own newer write."
         ).labels()
-        self.events_dropped = self._counter(
+        self.events_dropped: CounterSeries = self._counter(
             name + "events_dropped_total", "Events that never reached the API server."
         ).labels()
-        self.loop_lag = self._gauge(
+        self.loop_lag: GaugeSeries = self._gauge(
             name + "loop_lag_seconds", "How late the event loop ran its last timer."
         ).labels()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sized
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from quintant.core.errors import ConfigError
 from quintant.metrics import Collector, Registry
@@ -54,11 +54,11 @@ class Metrics:
         self._hot_loops, self._blocked = HotLoopCollector(), BlockedCleanupCollector()
         self._staleness = StalenessCollector()
 
-        self.certificate_read = self._families.certificates.inc
-        self.certificate_failed = self._families.certificate_errors.inc
-        self.event_dropped = self._families.events_dropped.inc
-        self.overlaid = self._families.overlay_hits.inc
-        self.lagged = self._families.loop_lag.set
+        self.certificate_read: Final = self._families.certificates.inc
+        self.certificate_failed: Final = self._families.certificate_errors.inc
+        self.event_dropped: Final = self._families.events_dropped.inc
+        self.overlaid: Final = self._families.overlay_hits.inc
+        self.lagged: Final = self._families.loop_lag.set
 
     @cached_property
     def registry(self) -> Registry:
@@ -153,13 +153,13 @@ class ControllerMetrics:
         }
         self._seconds = families.reconcile_seconds.labels(name)
         self._api_seconds = families.reconcile_api_seconds.labels(name)
-        self.error = families.errors.labels(name).inc
-        self.terminal = families.terminals.labels(name).inc
-        self.panic = families.panics.labels(name).inc
-        self.timeout = families.timeouts.labels(name).inc
-        self.conflict = families.conflicts.labels(name).inc
-        self.source_failed = families.source_failures.labels(name).inc
-        self.active = families.active.labels(name)
+        self.error: Final = families.errors.labels(name).inc
+        self.terminal: Final = families.terminals.labels(name).inc
+        self.panic: Final = families.panics.labels(name).inc
+        self.timeout: Final = families.timeouts.labels(name).inc
+        self.conflict: Final = families.conflicts.labels(name).inc
+        self.source_failed: Final = families.source_failures.labels(name).inc
+        self.active: Final = families.active.labels(name)
         families.workers.labels(name).set(workers)
 
     def reconciled(self, result: Outcome, seconds: float, api_seconds: float) -> None:
@@ -173,8 +173,8 @@ class DaemonMetrics:
     """The series of a controller's daemons: how many run, and `failed()`."""
 
     def __init__(self, families: MetricFamilies, name: str) -> None:
-        self.running = families.daemons.labels(name)
-        self.failed = families.daemon_failures.labels(name).inc
+        self.running: Final = families.daemons.labels(name)
+        self.failed: Final = families.daemon_failures.labels(name).inc
 
 
 class QueueMetrics:
@@ -182,10 +182,10 @@ class QueueMetrics:
 
     def __init__(self, families: MetricFamilies, name: str) -> None:
         # A queue is named after its controller; dashboards use either label.
-        self.added = families.adds.labels(name, name).inc
-        self.retried = families.retries.labels(name, name).inc
-        self.queued = families.queued.labels(name, name).observe
-        self.worked = families.worked.labels(name, name).observe
+        self.added: Final = families.adds.labels(name, name).inc
+        self.retried: Final = families.retries.labels(name, name).inc
+        self.queued: Final = families.queued.labels(name, name).observe
+        self.worked: Final = families.worked.labels(name, name).observe
 
 
 class RestMetrics:
@@ -235,7 +235,7 @@ class LeaderMetrics:
 
     def __init__(self, families: MetricFamilies, name: str) -> None:
         self._master = families.master.labels(name)
-        self.slow = families.slow.labels(name).inc
+        self.slow: Final = families.slow.labels(name).inc
 
     def leading(self, leads: bool) -> None:
         """This replica holds the lease, or does not any more."""

@@ -13,7 +13,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -27,7 +27,7 @@ from quintant.runtime.observe import logs
 from quintant.runtime.observe.tracing import Tracer
 from quintant.version import QUINTANT
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 EXTRA = "otel"
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -191,7 +191,8 @@ class OtelRequestSpan:
     """The span of a request."""
 
     def __init__(self, span: Any, trace: Any, call: ApiRequest) -> None:
-        self._span, self._trace, self.call = span, trace, call
+        self.call = call
+        self._span, self._trace = span, trace
 
     def answered(self, status: int) -> None:
         """Note the answer; refusals are errors, as OpenTelemetry has it for clients."""

@@ -13,14 +13,14 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextvars import copy_context
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from quintant.runtime.observe.logs import get_logger
 
 # Blocking calls of a process at once: as many as four controllers with four workers each make.
 THREADS = 16
 
-log = get_logger()
+log: Final = get_logger()
 
 P = ParamSpec("P")
 T = TypeVar("T")

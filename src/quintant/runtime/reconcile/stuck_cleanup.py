@@ -12,7 +12,7 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from functools import partial
-from typing import get_args, get_origin
+from typing import Final, get_args, get_origin
 
 from quintant.api.meta import ObjectReference
 from quintant.client.rest import APPLY, MERGE, Patch, object_path
@@ -28,7 +28,7 @@ from quintant.runtime.observe import logs
 from quintant.runtime.reconcile.context import Recorder
 from quintant.runtime.reconcile.finalizer import BLOCKED, BLOCKED_SECONDS, RELEASE
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 UNFIT = "DoesNotFitItsType"
 _SetCondition = Callable[[type[Object], ObjectMeta, str], Awaitable[None]]

@@ -16,6 +16,7 @@ import asyncio
 import math
 from collections.abc import Awaitable
 from contextlib import suppress
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -71,7 +72,7 @@ SHORTEST_TURN_SECONDS = 0.05
 LEAVE_SECONDS = 10.0
 """What the last calls of a member that leaves may take, beyond the writes that are under way."""
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class Coordinator:
@@ -90,7 +91,8 @@ class Coordinator:
         random: Random,
         holder: str,
     ) -> None:
-        self.owned, self.group = owned, group
+        self.owned = owned
+        self.group = group
         self._leases, self._work, self._clock, self._random = leases, work, clock, random
         self._metrics, self._boottime, self._holder = metrics, boottime, holder
         self._ready, self._leaving, self._last = False, False, False

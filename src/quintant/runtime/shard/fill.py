@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -30,7 +30,7 @@ LOOK_SECONDS = 0.05
 FIRST_SECONDS, LONGEST_SECONDS = 0.2, 5.0
 """Between two tries of a read that fails, doubling."""
 
-log = get_logger()
+log: Final = get_logger()
 
 
 async def fill_caches(rest: Rest, informers: Iterable[Informer[Any]], random: Random) -> None:

@@ -7,6 +7,7 @@ that whoever seemed over lives.
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Final
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.fence import Moment
@@ -30,7 +31,7 @@ from quintant.runtime.shard.shard_map import ShardMap
 ID_LENGTH = 10
 """Digits of a name of a member, or of a map: 40 bits, and a clash is an AlreadyExists."""
 
-log = get_logger()
+log: Final = get_logger()
 
 
 def new_id(random: Random) -> str:

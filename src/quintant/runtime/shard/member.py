@@ -59,7 +59,7 @@ class GroupMember:
         boottime: Boottime,
     ) -> None:
         self.id = id
-        self.renewal = LastRenewal(clock, boottime, FENCE_SECONDS)
+        self.renewal: LastRenewal = LastRenewal(clock, boottime, FENCE_SECONDS)
         self._leases, self._group, self._holder, self._clock = leases, group, holder, clock
         self._lease: Lease | None = None
         self._sent: set[str | None] = set()

@@ -14,6 +14,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from typing import Final
 
 from msgspec import Struct
 
@@ -59,7 +60,7 @@ class OwnedRanges:
         self.epochs: dict[int, int] = {}
         self.overdue: dict[int, float] = {}
         """When ranges were given whose grace is over, and of which something goes on."""
-        self.changed = asyncio.Event()
+        self.changed: Final = asyncio.Event()
         """Set when something of a range that is given has ended."""
         self._moved = asyncio.Event()
         self.is_open: Callable[[], bool] = lambda: False
@@ -252,8 +253,8 @@ class _ControllerKeys:
 
     def __init__(self, owned: OwnedRanges, controller: ShardedController) -> None:
         self._owned, self._controller = owned, controller
-        self.by_namespace = controller.key is by_namespace
-        self.together = controller.key is None
+        self.by_namespace: bool = controller.key is by_namespace
+        self.together: bool = controller.key is None
 
     def holds(self, request: Request) -> bool:
         """Whether the map says that a key is ours, whatever its range is at."""

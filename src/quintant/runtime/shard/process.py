@@ -141,9 +141,9 @@ class ShardedProcess:
         machine: ProcessEnvironment,
     ) -> None:
         controllers = sharded_controllers(declarations)
-        self.owned = OwnedRanges(settings.ranges, controllers)
-        self.metrics = ShardMetrics(self.owned)
-        self.transport = SentWrites(machine.transport, self.owned, self.metrics.refused)
+        self.owned: OwnedRanges = OwnedRanges(settings.ranges, controllers)
+        self.metrics: ShardMetrics = ShardMetrics(self.owned)
+        self.transport: SentWrites = SentWrites(machine.transport, self.owned, self.metrics.refused)
         """Below retries: it knows which writes have left."""
         self._leases = LeaseClient(Rest(machine.transport), settings.namespace)
         self._machine = machine

@@ -10,7 +10,7 @@ that keys begin, and that they are another member's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from quintant.core.clock import monotonic
 from quintant.runtime.observe.logs import get_logger
@@ -20,7 +20,7 @@ from quintant.runtime.shard.owned_ranges import OwnedRanges
 from quintant.runtime.shard.range_states import OURS, RangeEvent, RangeState
 from quintant.runtime.shard.shard_metrics import ShardMetrics
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class RangeWork(Protocol):

@@ -13,6 +13,7 @@ never comes back by itself: it is free for all once the map says so.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum, auto
 
 from quintant.core.enums import fast_members
@@ -23,7 +24,7 @@ class RangeState(Enum):
     """Where a range is at this member."""
 
     # Asked for with every key and every write; Enum's own is a function of Python.
-    __hash__ = object.__hash__
+    __hash__: Callable[[object], int] = object.__hash__  # type: ignore[assignment]
 
     FOREIGN = auto()
     """Free, or another member's."""

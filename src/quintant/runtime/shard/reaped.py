@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from typing import Final
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.core.deadline import bounded
@@ -25,7 +26,7 @@ PAUSE_SECONDS = 1.0
 MOST_ATTEMPTS = 12
 """Then other members have noticed by themselves."""
 
-log = get_logger()
+log: Final = get_logger()
 
 
 async def bury_reaped(leases: LeaseClient, group: str, identity: str) -> None:

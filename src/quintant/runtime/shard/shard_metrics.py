@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter as Count
 from collections.abc import Iterator
-from typing import Literal
+from typing import Final, Literal
 
 from quintant.core.clock import monotonic
 from quintant.metrics import Counter, Gauge, Histogram, Metric
@@ -37,8 +37,9 @@ class ShardMetrics:
         members = Gauge(name + "members", "Members that ranges are divided by.")
         unserved = Gauge(name + "unserved", "Ranges that no living member holds.")
         self._others = (self._moves, self._handovers, refused, burials, members, unserved)
-        self.refused, self.buried = refused.labels().inc, burials.labels().inc
-        self.handed_over = self._handovers.labels().observe
+        self.refused: Final = refused.labels().inc
+        self.buried: Final = burials.labels().inc
+        self.handed_over: Final = self._handovers.labels().observe
         self._members, self._unserved = members.labels().set, unserved.labels().set
         for move in ("taken", "released", "lost"):
             self._moves.labels(move)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Final, Protocol
 
 from quintant.core.errors import ConfigError
 from quintant.core.resource import Resource
@@ -18,7 +18,7 @@ from quintant.runtime.observe import logs
 # How often a start that waits for its caches says what it waits for.
 NAG_SECONDS = 10.0
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 
 class SyncedCache(Protocol):

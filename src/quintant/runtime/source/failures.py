@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Final
 
 from quintant.core.clock import Random, monotonic
 from quintant.core.errors import QuintantError, leaf_errors
@@ -27,7 +27,7 @@ CAP_SECONDS = 60.0
 """What doubling leads to; a source that ran for longer failed for the first time again."""
 JITTER = 0.2
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class FailureReport:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from contextvars import copy_context
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -30,7 +30,7 @@ from quintant.runtime.source.sources import SourceContext
 # Calls under way at once, of all keys: more would need too many connections.
 LIMIT = 64
 
-log = get_logger()
+log: Final = get_logger()
 
 R = TypeVar("R")
 

@@ -9,10 +9,10 @@ class ConsistentReads:
     """Reads of the whole state at the server's newest version: begun, and complete."""
 
     def __init__(self) -> None:
-        self.begun = 0
-        self.done = 0
+        self.begun: int = 0
+        self.done: int = 0
         """The newest of them whose state the sink has."""
-        self.demanded = False
+        self.demanded: bool = False
         """Whether another one is to begin as soon as that can be."""
         self._current = 0
         self._moved = asyncio.Event()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Generic
+from typing import Final, Generic
 
 import msgspec
 from msgspec.structs import replace
@@ -35,7 +35,7 @@ from quintant.runtime.watch.watch_events import UndecodableEvent
 from quintant.runtime.watch.watch_states import WatchOutcome, WatchPause, WatchPhase, WatchPosition
 from quintant.runtime.watch.watch_stream import BookmarkRhythm, VersionMark, WatchStream
 
-log = get_logger()
+log: Final = get_logger()
 
 # Ends of a stream that are as it should be, or that heal by themselves.
 _QUIETLY = (WatchOutcome.ENDED, WatchOutcome.IDLE, WatchOutcome.OUTDATED, WatchOutcome.REFUSED)
@@ -54,7 +54,7 @@ class Reflector(Generic[K]):
         managed: ManagedFieldsStore | None = None,
     ) -> None:
         self.scope = scope
-        self.last_failure = ""
+        self.last_failure: str = ""
         self._rest, self._sink, self._random = rest, sink, random
         self._managed = managed
         self._timers, self._rhythm, self._backoff = (

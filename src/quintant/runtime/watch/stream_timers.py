@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Final
 
 from quintant.core.clock import monotonic
 from quintant.runtime.observe.logs import get_logger
 
-log = get_logger()
+log: Final = get_logger()
 
 # How often a stream says that its initial state is still incomplete.
 NAG_SECONDS = 10.0

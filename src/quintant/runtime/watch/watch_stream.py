@@ -80,13 +80,13 @@ class WatchStream(Generic[K]):
         life: float,
         initial: bool,
     ) -> None:
-        self.initial = initial
+        self.initial: bool = initial
         """Whether the initial state is still coming in."""
-        self.version = ""
+        self.version: str = ""
         """Everything up to here has been reported; empty before anything has."""
-        self.alive_at = 0.0
+        self.alive_at: float = 0.0
         """Loop time of the last byte received; 0 before the first."""
-        self.events = 0
+        self.events: int = 0
         self.bookmark: VersionMark | None = None
         """What the last bookmark said, and when; the initial state is as old as its request."""
         self._asked_at, self._limit, self._outdated = monotonic(), asyncio.timeout(None), False

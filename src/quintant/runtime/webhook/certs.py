@@ -14,7 +14,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from quintant.core.errors import ConfigError, QuintantError
 from quintant.keys import tls
@@ -36,7 +36,7 @@ METRICS = (
     "mount a Secret of type kubernetes.io/tls, and name the folder: --metrics-certificates FOLDER",
 )
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class CertificateSource(Protocol):
@@ -87,7 +87,7 @@ class CertificateWatcher:
         """`purpose` is what is served with it, and what to try where there is none."""
         self._source, self._metrics, self._purpose = source, metrics, purpose
         self._trusted = False
-        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
         self.context.set_alpn_protocols(["http/1.1"])
 

@@ -18,7 +18,9 @@ class WebhookFailure(QuintantError):
 
     def __init__(self, code: int, reason: str, message: str) -> None:
         super().__init__(message)
-        self.code, self.reason, self.message = code, reason, message
+        self.code = code
+        self.reason = reason
+        self.message = message
 
 
 @contextmanager

@@ -12,6 +12,7 @@ that starts takes them back (`handover`).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.core.errors import Conflict
@@ -38,7 +39,7 @@ Publish = Callable[[bytes], Awaitable[None]]
 Restore = Callable[[], Awaitable[None]]
 """Gives webhooks that were moved the addresses back that they had."""
 
-log = get_logger()
+log: Final = get_logger()
 
 
 def configuration_publisher(

@@ -11,7 +11,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from quintant.api.admission import (
     ADMISSION_V1,
@@ -47,7 +47,7 @@ CONVERSION_SECONDS = 30.0
 Review = AdmissionReview | ConversionReview
 R = TypeVar("R", "_Admission", "_Conversion")
 T = TypeVar("T")
-log = get_logger()
+log: Final = get_logger()
 
 
 class ReviewRoute(ABC):
@@ -95,7 +95,7 @@ class AdmissionRoute(ReviewRoute):
     """Asks a hook; where it gives no verdict, its failure policy does."""
 
     limit = ADMISSION_BYTES
-    versions = (ADMISSION_V1, ADMISSION_V1BETA1)
+    versions: ClassVar[tuple[str, ...]] = (ADMISSION_V1, ADMISSION_V1BETA1)
     hook: WebhookHandler
     client: Client
 
@@ -123,7 +123,7 @@ class ConversionRoute(ReviewRoute):
     """Converts all the objects of a review, or says why not."""
 
     limit = CONVERSION_BYTES
-    versions = (CONVERSION_V1,)
+    versions: ClassVar[tuple[str, ...]] = (CONVERSION_V1,)
     conversions: Conversions
 
     def __str__(self) -> str:

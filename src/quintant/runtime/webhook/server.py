@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Final
 
 from quintant.client.transport import ApiResponse
 from quintant.core.address import BindAddress
@@ -41,7 +42,7 @@ SHUTDOWN_SECONDS = 30.0
 # An API server that does not answer must not keep the process from ending.
 RESTORE_SECONDS = 5.0
 
-log = get_logger()
+log: Final = get_logger()
 
 
 class WebhookServer:
@@ -59,8 +60,8 @@ class WebhookServer:
         source: CertificateSource | None = None,
         restore: Restore | None = None,
     ) -> None:
-        self.reviews = ReviewHandler(webhooks, client=client, metrics=metrics)
-        self.certificates = CertificateWatcher(
+        self.reviews: ReviewHandler = ReviewHandler(webhooks, client=client, metrics=metrics)
+        self.certificates: CertificateWatcher = CertificateWatcher(
             source or MountedCertificates.mounted(MOUNTED), metrics
         )
         self._restore = restore

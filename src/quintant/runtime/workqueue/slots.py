@@ -42,12 +42,12 @@ class Slot(Generic[T]):
     __slots__ = ("due", "key", "priority", "since", "state", "ticket")
 
     def __init__(self, key: T, priority: int, due: float) -> None:
-        self.key = key
-        self.priority = priority
-        self.due = due
-        self.state = SlotState.WAITING
-        self.since = due
-        self.ticket = -1
+        self.key: T = key
+        self.priority: int = priority
+        self.due: float = due
+        self.state: SlotState = SlotState.WAITING
+        self.since: float = due
+        self.ticket: int = -1
 
 
 class Slots(Generic[T]):

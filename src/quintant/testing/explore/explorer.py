@@ -42,9 +42,9 @@ class Explorer:
         """
         self._runner = ScenarioRunner(scenario)
         self._target = target
-        self.title = scenario.title()
+        self.title: str = scenario.title()
         self._calm_runs: dict[RunToken, RunRecord] = {}
-        self.undisturbed = self._recorded(proven=proven)
+        self.undisturbed: RunRecord = self._recorded(proven=proven)
         self._refusals = {name: model.refusals for name, model in scenario().remotes().items()}
 
     @property

@@ -43,7 +43,7 @@ class Ledger:
         self.live: Counter[Effect] = Counter()
         self.twice: list[Effect] = []
         """Effects that were made while they existed already, in that order."""
-        self.changes = 0
+        self.changes: int = 0
 
     def add(self, sort: str, name: str) -> None:
         """Something came to be: a second one of the same name is noted as such."""

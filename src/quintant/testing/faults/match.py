@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Final
 
 from quintant.client.request_info import resource_path, verb_of
 from quintant.client.transport import ApiRequest
@@ -36,9 +37,9 @@ class RequestMatch:
         return RequestMatch(lambda call: not self.test(call))
 
 
-anything = RequestMatch(lambda call: True)
+anything: Final = RequestMatch(lambda call: True)
 """Every request."""
-writes = RequestMatch(lambda call: verb_of(call) in _WRITES and not _renews_lease(call))
+writes: Final = RequestMatch(lambda call: verb_of(call) in _WRITES and not _renews_lease(call))
 """What changes objects; who leads renews its lease every two seconds, and that does not count."""
 
 

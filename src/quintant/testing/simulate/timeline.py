@@ -15,7 +15,7 @@ class Timeline:
 
     def __init__(self, now: Callable[[], float], show: Callable[[str], None]) -> None:
         """`now` is the virtual time; `show` is given every line as it comes."""
-        self.changes = 0
+        self.changes: int = 0
         """How many changes the store had."""
         self._now, self._show = now, show
         self._hash = sha256()

@@ -64,9 +64,9 @@ class SimulatedWorld:
     """What systems and disturbances have in their hands."""
 
     def __init__(self, seed: int, nodes: int, show: Callable[[str], None]) -> None:
-        self.cluster = InProcessCluster(seed=seed)
-        self.timeline = Timeline(monotonic, show)
-        self.assertions = Assertions(self.timeline)
+        self.cluster: InProcessCluster = InProcessCluster(seed=seed)
+        self.timeline: Timeline = Timeline(monotonic, show)
+        self.assertions: Assertions = Assertions(self.timeline)
         self._nodes, self._seed = nodes, seed
         self._objects = ObjectView(self.cluster.server)
         self._listeners: dict[str, list[Callable[[], None]]] = {}

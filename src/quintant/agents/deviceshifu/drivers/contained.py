@@ -26,7 +26,7 @@ class ContainedDriver:
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self.counts_readings = driver.counts_readings
+        self.counts_readings: bool = driver.counts_readings
 
     @property
     def busy(self) -> bool:

@@ -41,7 +41,7 @@ class OwnLimits(TransportLimits):  # type: ignore[misc]
         """Send parts that the server takes; what we take stays."""
         if msg.ReceiveBufferSize < SMALLEST_BYTES:
             raise BadMessage("a server that takes no messages")
-        self.max_send_buffer = min(int(msg.ReceiveBufferSize), CHUNK_BYTES)
+        self.max_send_buffer: int = min(int(msg.ReceiveBufferSize), CHUNK_BYTES)
 
 
 class BoundedProtocol(UASocketProtocol):  # type: ignore[misc]
@@ -64,7 +64,7 @@ class BoundedProtocol(UASocketProtocol):  # type: ignore[misc]
     def disconnect_socket(self) -> None:
         """End it; who waits for an answer that cannot be read hears that."""
         if self._receiving:
-            self.receive_buffer = None
+            self.receive_buffer: bytes | None = None
             self._fail_all_pending(BadMessage("the server sent something that is not OPC UA"))
         super().disconnect_socket()
 
@@ -93,7 +93,7 @@ class BoundedUaClient(UaClient):  # type: ignore[misc]
 
     def _make_protocol(self) -> BoundedProtocol:
         made = BoundedProtocol(self._timeout, self.security_policy, OwnLimits())
-        self.protocol = made
+        self.protocol: BoundedProtocol = made
         made.pre_request_hook = self._pre_request_hook
         made.on_connection_lost = self._on_transport_lost
         made.is_session_closing = self._is_session_closing

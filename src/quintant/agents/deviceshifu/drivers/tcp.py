@@ -53,7 +53,7 @@ class TcpDriver:
         self._trouble = ""
         self._answered = -math.inf
         """When a connection was last known to lead to the device."""
-        self.bound = 0
+        self.bound: int = 0
         """The port that is listened on."""
 
     def configure(self, config: DeviceConfig) -> None:

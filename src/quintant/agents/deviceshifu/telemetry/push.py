@@ -49,7 +49,8 @@ class PushQueue:
         self._bytes = 0
         self._known: dict[str, tuple[float, Mapping[str, Any] | None]] = {}
         self._news = asyncio.Event()
-        self.sent = self.dropped = 0
+        self.sent: int = 0
+        self.dropped: int = 0
 
     def __len__(self) -> int:
         return sum(len(each.readings) for each in self._queues.values())

@@ -68,7 +68,7 @@ class Entry(Generic[T]):
     """A caller that waits for blocks to be written."""
 
     def __init__(self, decide: Decide[T]) -> None:
-        self.done = False
+        self.done: bool = False
         self._decide = decide
         self._outcome: T | Failed | None = None
 

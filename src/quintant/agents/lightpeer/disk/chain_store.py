@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from quintant.agents.lightpeer.chain.block import members_in
 from quintant.agents.lightpeer.chain.chain import Chain, Link, link
@@ -41,7 +41,7 @@ CLOSE_SECONDS = 3.0
 CLOSE_BLOCKS = 1024
 """So many files are made at once at the end."""
 
-log = logging.getLogger("lightpeer")
+log: Final = logging.getLogger("lightpeer")
 
 
 class ChainStore:
@@ -50,13 +50,13 @@ class ChainStore:
     def __init__(self, store: Store, worker: Worker, me: PeerInfo, scope: Scope) -> None:
         self.files = store
         self.me = me
-        self.chain = Chain()
-        self.truncated = False
+        self.chain: Chain = Chain()
+        self.truncated: bool = False
         self.lost: tuple[str, ...] = ()
-        self.network = ""
-        self.damage = Damage()
+        self.network: str = ""
+        self.damage: Damage = Damage()
         """What the disk has lost of the chain, until another member has brought it back."""
-        self.failures = 0
+        self.failures: int = 0
         self._worker = worker
         self._scope = scope
         self._lock = asyncio.Lock()

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Final
 
 from quintant.agents.lightpeer.chain.block import LOST, NETWORK, Unsound, read
 from quintant.agents.lightpeer.chain.chain import Chain
@@ -37,7 +38,7 @@ LONG_BYTES = 256_000
 READ_BLOCKS, READ_BYTES = 256, 1_000_000
 """So much is read at once: to ask the disk's thread takes longer than to read a block."""
 
-log = logging.getLogger("lightpeer")
+log: Final = logging.getLogger("lightpeer")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.membership.delivery import Delivery
@@ -41,7 +41,7 @@ class Telling:
         self.refused: set[str] = set()
         self.taken = False
         """Whether any other member has it."""
-        self.done = asyncio.Event()
+        self.done: Final = asyncio.Event()
 
     def answered(self, address: str) -> None:
         """Wait no longer for a member."""

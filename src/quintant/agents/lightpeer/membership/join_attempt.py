@@ -16,7 +16,7 @@ class JoinAttempt:
     """The join of a peer to the network of another, until its chain is taken over."""
 
     def __init__(self, me: str, contact: str) -> None:
-        self.gave_way = False
+        self.gave_way: bool = False
         self._me, self._contact = me, contact
         self._final = False
         self._limit = asyncio.timeout(None)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from random import Random
+from typing import Final
 
 from quintant.agents.lightpeer.membership.membership import Liveness, MemberList
 from quintant.agents.lightpeer.membership.ordering import Members, Ordering
@@ -37,7 +38,7 @@ class Maintenance:
     def __init__(
         self, membership: MemberList, ordering: Ordering, sync: Sync, chance: Random
     ) -> None:
-        self.store = membership.store
+        self.store: Final = membership.store
         self.membership = membership
         self.ordering = ordering
         self.sync = sync

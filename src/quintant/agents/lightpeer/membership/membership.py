@@ -11,6 +11,7 @@ import asyncio
 import logging
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Final
 
 from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.rpc.calls import Dial, Failed
@@ -25,7 +26,7 @@ LOOKS = 3
 SPARE_SECONDS = 30.0
 """So long the first member is believed that it can reach a member that we cannot."""
 
-log = logging.getLogger("lightpeer")
+log: Final = logging.getLogger("lightpeer")
 
 
 class Liveness(Enum):

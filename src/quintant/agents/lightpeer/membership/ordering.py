@@ -61,8 +61,8 @@ class Ordering:
         self.store = store
         self.membership = membership
         self.sync = sync
-        self.broadcast = Broadcast(store, membership, scope)
-        self.leadership = Leadership(store, membership, sync, self.broadcast)
+        self.broadcast: Broadcast = Broadcast(store, membership, scope)
+        self.leadership: Leadership = Leadership(store, membership, sync, self.broadcast)
         self.last: tuple[float, str] | None = None
         """When the last write ended (loop time), and why it failed; empty if it did not."""
         self._scope = scope

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
+from typing import Final
 
 from quintant.agents.lightpeer.chain.block import Unsound, check
 from quintant.agents.lightpeer.chain.chain import Link, link
@@ -40,7 +41,7 @@ BATCH_BYTES = 1_000_000
 """So much is held in memory before it is written."""
 BATCH_BLOCKS = 512
 
-log = logging.getLogger("lightpeer")
+log: Final = logging.getLogger("lightpeer")
 
 
 class Sync:

@@ -124,7 +124,7 @@ class Counted:
     """Asks other peers, and counts how often."""
 
     def __init__(self, dial: Dial) -> None:
-        self.calls = 0
+        self.calls: int = 0
         self._dial = dial
 
     async def ask(

@@ -50,9 +50,10 @@ class PortalV1Tunnel(TunnelConnection):
 
     def __init__(self, of: PortalV1Connection, lease: str) -> None:
         super().__init__(of.connection)
-        self._of, self.lease = of, lease
+        self.lease = lease
+        self._of = of
         self.session: YamuxSession = of.session
-        self.until = 0.0
+        self.until: float = 0.0
         """When the lease is over, on the loop's clock."""
 
     def open(self, peer: str, request: str) -> ByteStream:
@@ -73,9 +74,10 @@ class PortalV1Connection:
         names: LeaseNames,
         ambient: Ambient = Ambient(),
     ) -> None:
-        self.connection, self._names = connection, names
+        self.connection = connection
+        self._names = names
         self._credential, self._ambient = credential, ambient
-        self.session = YamuxSession(self, client=False)
+        self.session: YamuxSession = YamuxSession(self, client=False)
         self._budget, self._handshakes = RecordBudget(), HandshakeQueue()
         self.leases: dict[str, PortalV1Tunnel] = {}
 

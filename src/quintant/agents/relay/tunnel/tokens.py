@@ -84,7 +84,7 @@ class TokenList:
 
     def __init__(self, entries: tuple[TokenEntry, ...]) -> None:
         self._entries = entries
-        self.version = 1
+        self.version: int = 1
         """Grows whenever the entries change."""
 
     def replace(self, entries: tuple[TokenEntry, ...]) -> None:

@@ -55,7 +55,7 @@ class TunnelConnection(ABC):
 
     def __init__(self, connection: MultiplexConnection) -> None:
         self.connection = connection
-        self.pool = StreamPool()
+        self.pool: StreamPool = StreamPool()
         self.app = ""
 
     @abstractmethod

@@ -97,15 +97,15 @@ class Exchange:
         self._head, self._visitor, self._duplex, self._limits = head, visitor, duplex, limits
         self._via = via
         """What the fields of an answer say that it came by."""
-        self.state = _SENT
+        self.state: ExchangeState = _SENT
         self._buffer = b""
         self._unframed = False
-        self.status = 0
-        self.first_byte = 0.0
+        self.status: int = 0
+        self.first_byte: float = 0.0
         """When the head of the answer was here, on the loop's clock."""
-        self.close = head.minor == 0 or b"close" in head.connection
+        self.close: bool = head.minor == 0 or b"close" in head.connection
         """Whether the visitor's connection ends with this answer."""
-        self.reusable = False
+        self.reusable: bool = False
         """Whether the stream may carry another request."""
 
     async def run(self, raw: bytes, upload: Upload | None) -> None:

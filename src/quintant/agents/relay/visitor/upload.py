@@ -52,9 +52,9 @@ class Upload:
         self._kept: list[bytes] = []
         self._early: list[bytes] = []
         self._size = 0
-        self.sent = False
+        self.sent: bool = False
         self.error: Disconnected | ProtocolError | None = None
-        self.progress = 0
+        self.progress: int = 0
         """Moves whenever bytes do."""
 
     @property

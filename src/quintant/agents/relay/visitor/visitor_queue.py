@@ -31,7 +31,7 @@ class VisitorQueue:
     def __init__(self, limits: QueueLimits) -> None:
         self._limits = limits
         self._waiting: dict[str, dict[_Waiter, None]] = {}
-        self.size = 0
+        self.size: int = 0
         """How many wait now."""
 
     async def admitted(self, app: str, fits: Callable[[], bool]) -> bool:

@@ -112,7 +112,8 @@ class ServiceAccountTokens:
         issuers: tuple[str, ...] = (ISSUER,),
     ) -> None:
         self._store, self._clock, self._pem = store, clock, key
-        self.issuer, self.audiences = issuers[0], issuers
+        self.issuer: str = issuers[0]
+        self.audiences = issuers
         """Who signs tokens, and whom they are for unless they say otherwise: this server, by all
         the names that it has as an issuer. Tokens of any of them are its own."""
         self._verified: dict[bytes, TokenClaims] = {}

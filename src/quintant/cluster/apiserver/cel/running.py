@@ -28,7 +28,9 @@ class Evaluation:
     __slots__ = ("cost", "limit", "names")
 
     def __init__(self, names: dict[str, Any], limit: int) -> None:
-        self.names, self.limit, self.cost = names, limit, 0
+        self.names: dict[str, Any] = names
+        self.limit: int = limit
+        self.cost: int = 0
 
     def pay(self, price: int) -> None:
         self.cost += price

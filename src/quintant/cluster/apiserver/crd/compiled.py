@@ -48,7 +48,7 @@ class CompiledSchema:
     """The schema of a version: its text, and what is made of it once an object needs it."""
 
     def __init__(self, raw: bytes, scale: Scale | None) -> None:
-        self.digest = sha256(raw).digest()
+        self.digest: bytes = sha256(raw).digest()
         self._text = zlib.compress(raw, FASTEST)
         self._size = len(raw)
         self._scale = scale

@@ -40,7 +40,9 @@ class ConversionNeeded(Exception):
 
     def __init__(self, converter: Converter, obj: JsonObject, version: str) -> None:
         super().__init__(f"not converted to {version} yet")
-        self.converter, self.obj, self.version = converter, obj, version
+        self.converter = converter
+        self.obj = obj
+        self.version = version
 
     async def convert(self) -> None:
         """Convert it; StatusError if that fails."""

@@ -40,10 +40,10 @@ class Access:
         key: Sensitive[bytes] | None,
         issuers: tuple[str, ...],
     ) -> None:
-        self.tokens = StaticTokens()
-        self.audit = Audit()
-        self.accounts = ServiceAccountTokens(store, clock, key, issuers)
-        self.authenticator = Authenticator(self.tokens, self.accounts)
+        self.tokens: StaticTokens = StaticTokens()
+        self.audit: Audit = Audit()
+        self.accounts: ServiceAccountTokens = ServiceAccountTokens(store, clock, key, issuers)
+        self.authenticator: Authenticator = Authenticator(self.tokens, self.accounts)
         self.authorizer: Authorizer = Rbac(store) if rbac else AllowAll()
         self._impersonation = Impersonation(self.authorize)
         self._escalation = Escalation(self.authorizer)

@@ -36,7 +36,7 @@ class CoercionError(ValueError):
 
     def __init__(self, text: str, converted: str = "") -> None:
         super().__init__(text)
-        self.converted = converted or text
+        self.converted: str = converted or text
 
 
 class FieldPosition(NamedTuple):

@@ -33,8 +33,11 @@ class StatusError(Exception):
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
-        self.code, self.reason, self.message = code, reason, message
-        self.details, self.metadata = details, metadata
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.details = details
+        self.metadata = metadata
         self._warnings: tuple[str, ...] = ()
 
     def with_warnings(self, *texts: str, first: bool = False) -> Self:

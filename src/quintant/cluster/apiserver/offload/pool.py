@@ -54,7 +54,7 @@ class InlineBudget:
     """Others wait for what is being done: what it may still cost."""
 
     def __init__(self) -> None:
-        self.left = LIGHT_COST
+        self.left: int = LIGHT_COST
 
     def spend(self, cost: int) -> None:
         """Count what something has cost; TooCostlyInline if it was too much."""

@@ -6,7 +6,7 @@ What evaluating them costs is counted apart, and told to who spends from the sam
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from quintant.cluster.apiserver.cel.values import CelError
 from quintant.cluster.apiserver.golang.printing import quoted
@@ -20,7 +20,7 @@ class LazyVariables(dict[str, Any]):
     def __init__(self, expressions: Mapping[str, Expression], names: Mapping[str, Any]) -> None:
         super().__init__()
         self._expressions = expressions
-        self.names = {**names, VARIABLES: self}
+        self.names: Final = {**names, VARIABLES: self}
         """What expressions see: all that variables see, and the variables."""
         self._known: dict[str, Any] = {}
         self._cost = 0

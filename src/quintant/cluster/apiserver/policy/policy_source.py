@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -69,11 +69,14 @@ class PolicyHook(Generic[E]):
         self.name: str = policy["metadata"]["name"]
         self.version: str = policy["metadata"]["resourceVersion"]
         self.bindings = bindings
-        self.ignores_failure = spec.get("failurePolicy") == "Ignore"
-        self.constraints = read_match_resources(spec.get("matchConstraints") or {})
+        self.ignores_failure: Final = spec.get("failurePolicy") == "Ignore"
+        self.constraints: MatchResources = read_match_resources(spec.get("matchConstraints") or {})
         kind = spec.get("paramKind")
-        self.param_kind = None if kind is None else ParamKind(kind["apiVersion"], kind["kind"])
-        self.spec, self._compiler = spec, compiler
+        self.param_kind: ParamKind | None = (
+            None if kind is None else ParamKind(kind["apiVersion"], kind["kind"])
+        )
+        self.spec: Final = spec
+        self._compiler = compiler
 
     @property
     def weight(self) -> int:

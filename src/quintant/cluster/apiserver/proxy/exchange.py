@@ -31,7 +31,8 @@ class Backing:
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, method: str
     ) -> None:
-        self._reader, self.writer = reader, writer
+        self.writer = writer
+        self._reader = reader
         self._response = ResponseParser(method)
         self._sending: asyncio.Task[None] | None = None
         self._first = b""

@@ -6,6 +6,8 @@ consequences of every write before the next request is answered.
 
 from __future__ import annotations
 
+from typing import Final
+
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.admission.plugin_names import default_off
 from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
@@ -72,7 +74,7 @@ class HandlerChain:
     ) -> None:
         self._catalog, self._access, self._managed = catalog, access, managed
         self._event_ttl = EventTtl(store)
-        self.advance = self._event_ttl.advance
+        self.advance: Final = self._event_ttl.advance
         self._webhook_client = WebhookClient(store, dialer)
         self._aggregation = ClusterRoleAggregation(store, catalog)
         self._quotas = QuotaStatus(store, catalog) if managed else None
@@ -84,7 +86,8 @@ class HandlerChain:
         admission = AdmissionChain(self._crds, access, params, self._context, disabled)
         self._writes = Writes(self._objects, clock, random, admission)
         self._deletes = Deletes(self._objects, clock)
-        self.writes, self.deletes = self._writes, self._deletes
+        self.writes: Writes = self._writes
+        self.deletes: Deletes = self._deletes
         """For programs of the server that write by themselves."""
         self._webhooks = WebhookRegistry(store, catalog)
         matcher = Matcher(SelectorMatcher(store), access.authorizer.decide)
@@ -101,7 +104,7 @@ class HandlerChain:
             self._writes,
             self._deletes,
         )
-        self.admit_connect = admitted.admit_connect
+        self.admit_connect: Final = admitted.admit_connect
         self._create_only_resources = CreateOnlyResources(access, admitted, clock, random, offload)
         budgets = builtin_kind(catalog, "policy", "poddisruptionbudgets")
         evictions = Evictions(store, self._objects, self._deletes, budgets)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from ipaddress import IPv4Network
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -104,20 +105,21 @@ class ApiServer:
         require_extra(CLUSTER, "the embedded API server")
         make_room()
         clock, self._random = clock or SystemClock(), random or Random()
-        self.store = store or RevisionStore()
-        self.catalog = Catalog(with_service_network(builtin_kinds(), services))
+        self.store: RevisionStore = store or RevisionStore()
+        self.catalog: Catalog = Catalog(with_service_network(builtin_kinds(), services))
         self._hub = WatchHub(self.store, bookmarks)
         self._access = Access(self.store, clock, rbac=rbac, key=key, issuers=issuers)
-        self.tokens, self.audit = self._access.tokens, self._access.audit
-        self.logs = PodLogs(self.store, clock)
+        self.tokens: Final = self._access.tokens
+        self.audit: Final = self._access.audit
+        self.logs: PodLogs = PodLogs(self.store, clock)
         """Whoever runs pods adds itself to its providers."""
-        self.metrics = MetricsApi(self.store, self.catalog)
+        self.metrics: MetricsApi = MetricsApi(self.store, self.catalog)
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
-        self.offload = Offload()
+        self.offload: Offload = Offload()
         """Does beside the loop what takes long."""
-        self.replies = Replies(self._random, self.offload)
+        self.replies: Replies = Replies(self._random, self.offload)
         """What gives answers their headers and their form."""
-        self.mux = PathRecorderMux()
+        self.mux: PathRecorderMux = PathRecorderMux()
         """Whoever has paths beside the API, for administrators, adds them."""
         self._chain = HandlerChain(
             self.store,
@@ -131,16 +133,16 @@ class ApiServer:
             managed=managed,
             disabled_plugins=disabled_plugins,
         )
-        self.streams = PodStreams(self.store, self._access, self._chain.admit_connect)
+        self.streams: PodStreams = PodStreams(self.store, self._access, self._chain.admit_connect)
         """Whoever runs pods adds itself to its runtimes."""
-        self.proxies = Proxies(
+        self.proxies: Proxies = Proxies(
             BackendResolver(self.store),
             NodeProxy(self.store, self.metrics, builtin_kind(self.catalog, "", "pods")),
             UpgradeAwareHandler(self.offload),
             self._chain.admit_connect,
             self.streams.runtimes,
         )
-        self.aggregator = Aggregator(
+        self.aggregator: Aggregator = Aggregator(
             self.store,
             self.catalog,
             Registrar(self.store, self.catalog, self._chain.writes, self._chain.deletes, clock),

@@ -80,7 +80,7 @@ class History:
     """Changes of one table, trimmed as they age."""
 
     def __init__(self, floor: int = 0, *, compressed: bool = False) -> None:
-        self.floor = floor
+        self.floor: int = floor
         self.compressed = compressed
         """Whether large entries of the past are compressed, for a millisecond of the next write."""
         self._changes: list[Change | _KeptChange] = []

@@ -89,7 +89,7 @@ class RevisionStore:
     """Tables under one revision counter."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
-        self.revision = 0
+        self.revision: int = 0
         self._floor = 0
         self._now = now
         self._tables: dict[str, Table] = {}

@@ -87,7 +87,9 @@ class Database:
     """The open file. Not to be used by two threads at a time."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, totals: Totals) -> None:
-        self.path, self.connection, self.totals = path, connection, totals
+        self.path = path
+        self.connection = connection
+        self.totals: Totals = totals
 
     @classmethod
     def open(cls, folder: Path, sync: SyncMode = SyncMode.NORMAL) -> Database:

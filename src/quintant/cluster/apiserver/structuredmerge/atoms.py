@@ -6,7 +6,7 @@ one that does not are Go's. Null fits everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -26,7 +26,7 @@ class AtomKind(Enum):
     """A number, a text or a truth value."""
 
     # Every value of a configuration is looked up by it, and an Enum's own is not C.
-    __hash__ = object.__hash__
+    __hash__: Callable[[object], int] = object.__hash__  # type: ignore[assignment]
 
 
 _FITTING: Mapping[AtomKind, tuple[type, ...]] = {

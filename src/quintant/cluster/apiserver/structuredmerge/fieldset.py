@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -78,7 +78,7 @@ class FieldSet:
             return NotImplemented
         return self.members == other.members and self.children == other.children
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"FieldSet({', '.join(shown(path) for path in self)})"

@@ -57,7 +57,7 @@ class Budget:
     """What expressions may still cost; what they call upon spends from it, too."""
 
     def __init__(self, left: int) -> None:
-        self.left = left
+        self.left: int = left
 
     def spend(self, cost: int) -> None:
         """Count what was spent; OutOfBudget if it was too much."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable
+from typing import Final
 
 from quintant.client.rest import Rest
 from quintant.cluster.controllers.garbage.graph import OwnerGraph, graph_node
@@ -23,7 +24,7 @@ from quintant.runtime.watch.scope import WatchScope
 from quintant.runtime.watch.watch_states import WatchOutcome
 from quintant.runtime.workqueue.workqueue import Workqueue
 
-log = logs.get_logger()
+log: Final = logs.get_logger()
 
 SYNC_SECONDS = 10.0
 """A resource that cannot be read for so long at the start does not hold up the others: what it
@@ -34,7 +35,7 @@ class GraphBuilder:
     """A graph, kept true for as long as `run` lasts."""
 
     def __init__(self, queue: Workqueue[Request]) -> None:
-        self.graph = OwnerGraph()
+        self.graph: OwnerGraph = OwnerGraph()
         self._queue = queue
         self._tasks: dict[Resource, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None

@@ -49,7 +49,7 @@ class HorizontalController:
     """Keeps targets as large as their autoscalers say."""
 
     def __init__(self) -> None:
-        self.memories = KeyedState(AutoscalerMemory)
+        self.memories: KeyedState[AutoscalerMemory] = KeyedState(AutoscalerMemory)
         self._scales = ScaleClient()
 
     async def __call__(self, autoscaler: Autoscaler, ctx: Context[Autoscaler]) -> Result:

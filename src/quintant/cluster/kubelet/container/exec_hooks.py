@@ -25,7 +25,7 @@ class LimitedOutput:
     """Keeps the beginning of an output."""
 
     def __init__(self) -> None:
-        self.data = b""
+        self.data: bytes = b""
 
     def write(self, stream: str, data: bytes) -> None:
         self.data = (self.data + data)[:OUTPUT_BYTES]

@@ -111,7 +111,7 @@ class Images:
     """The table: entries of users, then our own."""
 
     def __init__(self, extra: Iterable[ImageProgram] = ()) -> None:
-        self.programs = (*extra, *BUILTIN)
+        self.programs: tuple[ImageProgram, ...] = (*extra, *BUILTIN)
 
     def find(self, container: Container) -> ImageProgram | None:
         """The program of a container, or None if its image is not one of the table's."""

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -60,8 +60,9 @@ class ContainerRun:
         tell: OnRunEvent,
     ) -> None:
         self._runner, self._log, self._output, self._tell = runner, log, output, tell
-        self.process, self.container = process, runner.config.container
-        self.id = runner.config.id
+        self.process = process
+        self.container: Final = runner.config.container
+        self.id: str = runner.config.id
         self.supervising: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._oom_killed = False

@@ -43,13 +43,14 @@ class ContainerLog:
 
     def __init__(self, path: Path, clock: Clock) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.path, self._clock = path, clock
+        self.path = path
+        self._clock = clock
         self._file: BinaryIO = path.open("ab", buffering=0)
         self._size = path.stat().st_size
         self._rest: dict[str, bytes] = {}
         self._changed = asyncio.Event()
-        self.closed = False
-        self.turned = 0
+        self.closed: bool = False
+        self.turned: int = 0
         """How often the file was set aside."""
 
     @property

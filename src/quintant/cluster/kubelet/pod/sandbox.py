@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
-from typing import Literal
+from typing import Final, Literal
 
 from quintant.api.container import Container
 from quintant.api.pod import Pod
@@ -60,12 +60,13 @@ class Sandbox:
     def __init__(
         self, pod: Pod, node: NodeContext, group: asyncio.TaskGroup, wake: Callable[[], None]
     ) -> None:
-        self.pod, self.node = pod, node
+        self.pod: Pod = pod
+        self.node = node
         self._group, self._wake = group, wake
-        self.folder = node.folder / "pods" / pod.metadata.uid
-        self.address = _address(pod, node)
+        self.folder: Final = node.folder / "pods" / pod.metadata.uid
+        self.address: str = _address(pod, node)
         self.since: datetime = node.clock.now()
-        self.lifecycles = restored_lifecycles(pod, node.now())
+        self.lifecycles: dict[str, ContainerLifecycle] = restored_lifecycles(pod, node.now())
         self.termination: Termination | None = None
         """What makes the pod end, if anything does."""
         self.running: dict[str, ContainerRun] = {}
@@ -73,7 +74,7 @@ class Sandbox:
         """The files of its volumes that follow an object, by the volume."""
         self.sizes: dict[str, ClaimSize] = {}
         """How large the claims are behind its volumes, by the volume."""
-        self.finished = False
+        self.finished: bool = False
         """Whether nothing of the pod runs, or will again."""
         self._logs = ContainerLogs(self.folder / "logs", node.clock)
         self._inbox: list[tuple[str, str, RunEvent]] = []

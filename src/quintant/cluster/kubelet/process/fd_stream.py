@@ -21,7 +21,7 @@ class FdStream:
         self._fd, self._loop = fd, asyncio.get_running_loop()
         self._waiting: set[asyncio.Future[None]] = set()
         self._patience: float | None = None
-        self.closed = False
+        self.closed: bool = False
 
     def fileno(self) -> int:
         """The descriptor; OSError if it is closed."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -37,8 +38,11 @@ class ProcessNode:
 
     def __init__(self, context: NodeContext, access: ClusterAccess, uid: str) -> None:
         self._context, self._access = context, access
-        self.uid, self.name, self.address = uid, context.name, context.host
-        self.started, self._over = asyncio.Event(), asyncio.Event()
+        self.uid = uid
+        self.name: str = context.name
+        self.address: str = context.host
+        self.started: Final = asyncio.Event()
+        self._over = asyncio.Event()
         self._ended = asyncio.Event()
         self._kubelet: Kubelet | None = None
         self._endpoint: Partitionable | None = None

@@ -26,12 +26,13 @@ class BackendStream(asyncio.Protocol):
     sink: StreamSink
 
     def __init__(self) -> None:
-        self.sent_bytes = self.got_bytes = 0
-        self.full = False
-        self.state = StreamState.OPEN
+        self.sent_bytes: int = 0
+        self.got_bytes: int = 0
+        self.full: bool = False
+        self.state: StreamState = StreamState.OPEN
         self._unread = 0
         self._transport: asyncio.Transport | None = None
-        self.duplex = DuplexStream(self)
+        self.duplex: DuplexStream = DuplexStream(self)
         """What reads and writes it."""
 
     def accept(self) -> None: ...

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from quintant.cluster.kubeproxy.ingress.routes import ANY_HOST, wildcard_of
 from quintant.core.object import Request
@@ -28,7 +29,7 @@ class Certificates:
     """The certificates of all Ingresses, by host."""
 
     def __init__(self, own: KeyPair) -> None:
-        self.context = server_context(own)
+        self.context: Final = server_context(own)
         """What listeners are given: it chooses while a client shakes hands."""
         self.context.sni_callback = self._choose
         self._by_ingress: dict[Request, Mapping[str, ssl.SSLContext]] = {}

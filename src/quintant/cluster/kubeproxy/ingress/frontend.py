@@ -51,7 +51,7 @@ class IngressFrontend:
     """Serves clients by the rules that are in force when each request begins."""
 
     def __init__(self, backends: Backends, random: Random) -> None:
-        self.table = RouteTable()
+        self.table: RouteTable = RouteTable()
         self._backends, self._random = backends, random
 
     async def serve(self, client: Visitor, scheme: str) -> None:

@@ -32,7 +32,8 @@ class Listeners:
     """Two ports at one address; they listen once they were opened."""
 
     def __init__(self, address: str, frontend: IngressFrontend) -> None:
-        self._address, self.frontend = address, frontend
+        self.frontend = frontend
+        self._address = address
         self._connections = Connections(_failed)
         self._servers: list[asyncio.Server] = []
         self.mapped: dict[VirtualServer, RealServer] = {}

@@ -43,7 +43,7 @@ class Missing(Exception):
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(f"{reason}: {message}")
-        self.unresolved = Unresolved(reason, message)
+        self.unresolved: Unresolved = Unresolved(reason, message)
 
 
 @dataclass(frozen=True, slots=True)

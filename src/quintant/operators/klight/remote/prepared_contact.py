@@ -34,7 +34,7 @@ class PreparedContact(grpc.GenericRpcHandler):
     """Answers every peer that wants to become a member with one chain, newest block first."""
 
     def __init__(self, members: Sequence[str], payloads: Sequence[bytes], random: Random) -> None:
-        self.blocks = prepared_chain(members, payloads, random)
+        self.blocks: list[Lightblock] = prepared_chain(members, payloads, random)
         self.announced: list[str] = []
         """The addresses that those who came say they have."""
 

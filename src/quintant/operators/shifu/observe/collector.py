@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from quintant.api.metrics import NodeMetrics
 from quintant.core.clock import find_timestamp
@@ -24,7 +25,7 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.source.channel import Channel
 
-log = get_logger()
+log: Final = get_logger()
 
 STALE_PERIODS = 3
 """Figures that are older count as none."""

@@ -56,7 +56,7 @@ class NodeTable:
     """The nodes, and what is bound to each."""
 
     def __init__(self, offers: Iterable[NodeOffer], tolerance: float = 50.0) -> None:
-        self.offers = tuple(offers)
+        self.offers: tuple[NodeOffer, ...] = tuple(offers)
         self.tolerance = tolerance
         self._number = {offer.name: at for at, offer in enumerate(self.offers)}
         self._bound = [0] * len(self.offers)

@@ -9,6 +9,7 @@ GET /api/explain/NS/NAME     why a device is where it is
 from __future__ import annotations
 
 import asyncio
+from typing import Final
 from urllib.parse import parse_qs
 
 import msgspec
@@ -26,7 +27,7 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.listen import listen
 from quintant.runtime.observe.logs import get_logger
 
-log = get_logger()
+log: Final = get_logger()
 
 _JSON = {"content-type": "application/json", "cache-control": "no-store"}
 _EVENTS = {"content-type": "text/event-stream", "cache-control": "no-store"}

@@ -34,7 +34,7 @@ class EdgeMap:
     """The adjacency list."""
 
     def __init__(self) -> None:
-        self.version = 0
+        self.version: int = 0
         """Counts the changes."""
         self._nodes: dict[str, dict[Request, None]] = {}
         self._devices: dict[Request, EdgeLink | None] = {}

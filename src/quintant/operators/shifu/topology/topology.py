@@ -57,16 +57,18 @@ class Topology:
     """Nodes, devices, and what joins them."""
 
     def __init__(self, options: Options, kind: type[DeviceView] = ShifuDevice) -> None:
-        self.options, self.kind = options, kind
+        self.options = options
+        self.kind = kind
         self.clock: Clock = SystemClock()
-        self.edgemap, self.nodes = EdgeMap(), EdgeNodes()
+        self.edgemap: EdgeMap = EdgeMap()
+        self.nodes: EdgeNodes = EdgeNodes()
         self.bound: dict[Request, BoundDevice] = {}
         self.intents: dict[Request, Intent] = {}
         self.unplaced: dict[Request, str] = {}
         """Devices of lost nodes for which no other node is feasible, and why."""
         self.held = False
         """Whether evacuations are held back, since most nodes are lost at once."""
-        self.capacity_version = 0
+        self.capacity_version: int = 0
         """Changes when a node may have room that it had not before."""
         self._avoided: dict[Request, dict[str, float]] = {}
         self._awaiting: dict[str, set[Request]] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from msgspec import Struct
 
@@ -20,7 +20,7 @@ from quintant.runtime.observe.logs import get_logger
 if TYPE_CHECKING:
     from quintant.runtime.cache.partial.partial_informer import PartialInformer
 
-log = get_logger()
+log: Final = get_logger()
 
 
 @fast_members
@@ -89,7 +89,7 @@ class KeepRules:
 
     def __init__(self) -> None:
         self._rules: list[KeepRule] = []
-        self.whole = False
+        self.whole: bool = False
         """Whether somebody needs all objects of the kind."""
         self._decodes = False
 

@@ -56,7 +56,7 @@ class ForeignCampaign:
         self._setup, self._options = setup, options
         self._progress, self._announce = progress, announce
         self._slots = asyncio.Semaphore(options.jobs)
-        self.report = ForeignReport(setup.scenario.title)
+        self.report: ForeignReport = ForeignReport(setup.scenario.title)
         self._began = monotonic()
 
     async def explore(self) -> ForeignReport:

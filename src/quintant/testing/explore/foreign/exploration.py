@@ -66,14 +66,14 @@ class Exploration:
 
     def __init__(self, target: ForeignTarget) -> None:
         """ConfigError for what can be known before any process starts."""
-        self.command = ForeignCommand.parse(target.command)
-        self.chosen = choose_pace(self.command, target.pace)
+        self.command: ForeignCommand = ForeignCommand.parse(target.command)
+        self.chosen: ChosenPace = choose_pace(self.command, target.pace)
         self._target = target
         self._scenario = _given_scenario(target)
         self._library: Path | None = None
         if self.chosen.pace > 1:
             self._library = clock_library(cache_folder())
-        self.origin = PaceOrigin.now(self.chosen.pace)
+        self.origin: PaceOrigin = PaceOrigin.now(self.chosen.pace)
         remove_leftovers()
 
     def explore(

@@ -82,7 +82,8 @@ class Gateway:
         active: Callable[[str, ResourcePath], None],
     ) -> None:
         """`active` is called with what a program does, whenever it writes."""
-        self.server, self._disturbance, self._keys = server, disturbance, keys
+        self.server = server
+        self._disturbance, self._keys = disturbance, keys
         self._edge, self._active = ApiEdge(server), active
         self._term = Validity(now - timedelta(days=1), now + LIFE)
         self._lives: dict[str, ProgramLife] = {}
@@ -91,7 +92,7 @@ class Gateway:
         """Everything that is watched now."""
         self.opened: dict[tuple[int, str], float] = {}
         """When a life began each of its watches, for the first time."""
-        self.requests = 0
+        self.requests: int = 0
         """How many came."""
         self.agents: Counter[str] = Counter()
         """How clients call themselves."""

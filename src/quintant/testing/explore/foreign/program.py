@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import dropwhile
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -98,13 +99,14 @@ class ProgramLife:
 
     def __init__(self, number: int, send: Send) -> None:
         """`number` is that of the life; `send` brings a write of it to the server."""
-        self.number, self.index = number, 0
-        self.alive = True
-        self.ended = asyncio.Event()
+        self.number = number
+        self.index: int = 0
+        self.alive: bool = True
+        self.ended: Final = asyncio.Event()
         """Set once the process is gone, whoever ended it."""
         self.code: int | None = None
         """What it ended with by itself; None while it runs, or if it was killed."""
-        self.inner = _Inner(self, send)
+        self.inner: Final = _Inner(self, send)
         self.connections: set[Connection] = set()
         self.elections: set[ResourcePath] = set()
         """Locks that it has written."""

@@ -50,7 +50,7 @@ class ProgramSupervisor:
         """Every life so far."""
         self.ends: list[ProgramLife] = []
         """Those that ended by themselves."""
-        self.started = monotonic()
+        self.started: float = monotonic()
         """When the last one began."""
         self._stopped = False
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from quintant.client.request_info import ResourcePath, resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
@@ -38,7 +38,7 @@ class SkewedClock:
     """A wall clock that is ahead of another one, or behind."""
 
     def __init__(self, right: Clock) -> None:
-        self.ahead = 0.0
+        self.ahead: float = 0.0
         """Seconds; negative ones are behind."""
         self._right = right
 
@@ -60,10 +60,10 @@ class InProcessManager:
         clock: Clock,
     ) -> None:
         self.index = index
-        self.clock = SkewedClock(clock)
+        self.clock: SkewedClock = SkewedClock(clock)
         """Its wall clock, which may be wrong."""
-        self.alive = True
-        self.ending = asyncio.Event()
+        self.alive: bool = True
+        self.ending: Final = asyncio.Event()
         """Set when the process is to end."""
         self.stopping = False
         """Whether it is to be stopped in order, and not killed."""
@@ -71,7 +71,7 @@ class InProcessManager:
         """Whether it stands still: its timers are due, and do not ring."""
         self.engine: Engine | None = None
         self.inner = inner
-        self.away = 0.0
+        self.away: float = 0.0
         """Seconds for which it is not started again, at least."""
         self._connected = asyncio.Event()
         self._connected.set()

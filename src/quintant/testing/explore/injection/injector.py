@@ -54,19 +54,19 @@ class Injector:
     ) -> None:
         self._waiting = {each.point: each.mode for each in faults}
         self._names = names
-        self.disturbs = bool(self._waiting)
+        self.disturbs: bool = bool(self._waiting)
         """Whether this run has faults."""
         self._trace = trace
         self._watches = WatchFaults()
-        self.stages = FaultStages(trace)
+        self.stages: FaultStages = FaultStages(trace)
         """What follows when the world is quiet."""
-        self.deletions = Deletions(trace)
+        self.deletions: Deletions = Deletions(trace)
         """What processes have deleted."""
         self.answered: Counter[str] = Counter()
         """How often each call was carried out."""
         self.refused: set[str] = set()
         """Calls that were refused."""
-        self.gone = ""
+        self.gone: str = ""
         """Who was deleted for good, by its table and key: the script ends with its step."""
         self.calls: set[asyncio.Task[Any]] = set()
         """Calls of remotes that go on."""

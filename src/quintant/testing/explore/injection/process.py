@@ -7,7 +7,7 @@ There are two: a manager of ours in this process (`in_process_manager`), and a p
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
@@ -49,7 +49,7 @@ class WatchedMeta(msgspec.Struct, frozen=True, rename="camel"):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
-decode_event = msgspec.json.Decoder(WatchedEvent).decode
+decode_event: Final = msgspec.json.Decoder(WatchedEvent).decode
 """What is read of a line of a watch of the embedded server."""
 
 

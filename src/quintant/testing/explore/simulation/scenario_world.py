@@ -71,18 +71,18 @@ class ScenarioWorld:
         """The cluster that everything happens in."""
         self.remotes: Mapping[str, Any] = _named(scenario.remotes())
         """What is outside of it, by name: the models that the scenario's `remotes` made."""
-        self.violations = Violations(trace, scenario.secrets)
+        self.violations: Violations = Violations(trace, scenario.secrets)
         """What did not hold at some moment."""
         self.states: list[Normalised] = []
         """The world as it was whenever it had become quiet."""
         self.tasks: set[asyncio.Task[None]] = set()
         """What the script has going on beside it."""
         self._others: list[Engine] = []
-        self.random = Random(f"script {token.seed}")
+        self.random: Random = Random(f"script {token.seed}")
         """Chance for scripts: the same in every run."""
         self.trace = trace
         """What happened so far."""
-        self.specs = token.specs
+        self.specs: tuple[bytes, ...] = token.specs
         """What users apply one after the other, where a scenario leaves that open."""
         self.refusals: dict[int, str] = {}
         """Why what a user applied was refused, by the number of the step."""
@@ -92,8 +92,8 @@ class ScenarioWorld:
         self._ending = False
         self._changes = 0
         self._view = ObjectView(cluster.server)
-        self.collector = OwnerCollector(cluster.server, cluster.admin)
-        self.supervisor = Supervisor(
+        self.collector: OwnerCollector = OwnerCollector(cluster.server, cluster.admin)
+        self.supervisor: Supervisor = Supervisor(
             cluster,
             lambda: check_managers(scenario.managers(self), used),
             injector,

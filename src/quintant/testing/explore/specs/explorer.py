@@ -41,12 +41,12 @@ class SpecExplorer:
 
     def __init__(self, scenario: type[SpecScenario], target: str = "") -> None:
         """ConfigError if its good spec is not right."""
-        self.title = scenario.title()
+        self.title: str = scenario.title()
         self.effective: set[str] = set()
         """Properties that have shown in more than the spec."""
         self._scenario, self._target = scenario, target
         self._runner = ScenarioRunner(scenario)
-        self.good = good_spec(scenario)
+        self.good: Spec = good_spec(scenario)
         self._at_once: dict[bytes, RunRecord] = {}
         first = self._applied(GOOD)
         if first.stopped or first.violations or first.refusals:

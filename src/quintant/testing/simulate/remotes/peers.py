@@ -78,7 +78,7 @@ class ModelledPeers:
         self.calls: list[ModelledCall] = []
         self.cut: set[tuple[str, str]] = set()
         """Pairs of joiner and contact between which no packet passes."""
-        self.overlaps = 0
+        self.overlaps: int = 0
         """How often a join began while another one into the same members was going on."""
         self._joining: list[set[str]] = []
 

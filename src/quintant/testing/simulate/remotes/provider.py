@@ -44,7 +44,7 @@ class ModelledProvider(RemoteModel):
     """One provider and the cloud behind it; `at(session)` is how it is reached."""
 
     def __init__(self) -> None:
-        self.faults = ProviderFaults()
+        self.faults: ProviderFaults = ProviderFaults()
         self.infrastructures: dict[str, ModelledInfrastructure] = {}
         self.cloud: dict[str, ModelledMachine] = {}
         """Every machine that runs and costs money, listed or not."""
@@ -56,7 +56,7 @@ class ModelledProvider(RemoteModel):
         self._ids, self._order = count(1), count()
         self._timeline: list[tuple[float, int, Callable[[], None]]] = []
 
-    refusals = (FaultMode.UNAVAILABLE, FaultMode.TIMEOUT)
+    refusals: tuple[FaultMode, ...] = (FaultMode.UNAVAILABLE, FaultMode.TIMEOUT)
 
     def failure(self, mode: FaultMode) -> Exception:
         unsure = mode is not FaultMode.UNAVAILABLE

@@ -7,6 +7,7 @@ from typing import Any
 
 from quintant.api.core import Pod
 from quintant.api.snapshot import VolumeSnapshot
+from quintant.core.object import Object
 from quintant.operators.cosmos import controllers
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.api.scheduled_volume_snapshot import ScheduledVolumeSnapshot
@@ -30,9 +31,9 @@ Plain = dict[str, Any]
 class Cosmos(SimulatedSystem):
     """One chain of two to four nodes, a volume of which is copied every six hours."""
 
-    namespaces = (NAMESPACE,)
-    kinds = (CosmosFullNode, ScheduledVolumeSnapshot)
-    sometimes = (DEAD_DURING_ROLL_OUT, COPIED_WHILE_DEAD)
+    namespaces: tuple[str, ...] = (NAMESPACE,)
+    kinds: tuple[type[Object], ...] = (CosmosFullNode, ScheduledVolumeSnapshot)
+    sometimes: tuple[str, ...] = (DEAD_DURING_ROLL_OUT, COPIED_WHILE_DEAD)
 
     def __init__(self, world: SimulatedWorld) -> None:
         super().__init__(world)

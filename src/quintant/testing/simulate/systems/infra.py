@@ -9,6 +9,7 @@ from typing import Any
 from quintant.api.core import Secret
 from quintant.core import codec
 from quintant.core.errors import AlreadyExists
+from quintant.core.object import Object
 from quintant.operators.infra import controllers
 from quintant.operators.infra.api import HOSTS, Cloud, Cluster, InfrastructureProvider
 from quintant.operators.infra.observed.answers import NodeLook, TargetLook
@@ -46,9 +47,9 @@ Plain = dict[str, Any]
 class Infra(SimulatedSystem):
     """Two Clusters, which are scaled, deleted and made again."""
 
-    namespaces = (NAMESPACE,)
-    kinds = (Cluster, InfrastructureProvider, Cloud)
-    sometimes = (DOWN_WHILE_SCALED, DELETED_WHILE_DOWN, ANSWER_LOST)
+    namespaces: tuple[str, ...] = (NAMESPACE,)
+    kinds: tuple[type[Object], ...] = (Cluster, InfrastructureProvider, Cloud)
+    sometimes: tuple[str, ...] = (DOWN_WHILE_SCALED, DELETED_WHILE_DOWN, ANSWER_LOST)
 
     def __init__(self, world: SimulatedWorld) -> None:
         super().__init__(world)

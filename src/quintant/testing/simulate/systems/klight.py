@@ -7,6 +7,7 @@ from typing import Any
 
 from quintant.api.apps import StatefulSet
 from quintant.api.core import Pod
+from quintant.core.object import Object
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import LABEL
 from quintant.operators.klight.api.lightnetwork import LightNetwork
@@ -32,9 +33,9 @@ Plain = dict[str, Any]
 class Klight(SimulatedSystem):
     """One network of three to six peers, which write now and then."""
 
-    namespaces = (NAMESPACE,)
-    kinds = (LightNetwork,)
-    sometimes = (SCALED_WHILE_DEAD, CAME_BACK)
+    namespaces: tuple[str, ...] = (NAMESPACE,)
+    kinds: tuple[type[Object], ...] = (LightNetwork,)
+    sometimes: tuple[str, ...] = (SCALED_WHILE_DEAD, CAME_BACK)
 
     def __init__(self, world: SimulatedWorld) -> None:
         super().__init__(world)

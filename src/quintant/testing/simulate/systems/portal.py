@@ -13,6 +13,7 @@ from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
 from quintant.core.clock import micro_timestamp
 from quintant.core.errors import AlreadyExists
+from quintant.core.object import Object
 from quintant.core.owner import controller_of
 from quintant.core.resource import resource_of
 from quintant.operators.portal import declare, tunnel_class
@@ -43,9 +44,9 @@ CHANGE_SECONDS = 120.0
 class Portal(SimulatedSystem):
     """Three shops, of which one comes and goes."""
 
-    namespaces = (NAMESPACE,)
-    kinds = (PortalExpose, TunnelClass)
-    sometimes = (LOST_DURING_CHANGE, LOST_TOGETHER)
+    namespaces: tuple[str, ...] = (NAMESPACE,)
+    kinds: tuple[type[Object], ...] = (PortalExpose, TunnelClass)
+    sometimes: tuple[str, ...] = (LOST_DURING_CHANGE, LOST_TOGETHER)
 
     def __init__(self, world: SimulatedWorld) -> None:
         super().__init__(world)

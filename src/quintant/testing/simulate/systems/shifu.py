@@ -9,6 +9,7 @@ from quintant.api.apps import Deployment
 from quintant.api.core import Pod
 from quintant.api.metrics import NodeMetrics
 from quintant.core.errors import AlreadyExists
+from quintant.core.object import Object
 from quintant.operators.shifu import controllers
 from quintant.operators.shifu.api.device import EdgeDevice
 from quintant.operators.shifu.options import Options
@@ -30,9 +31,9 @@ MOVED_WHILE_DEAD = "a device was given another address while a node was silent"
 class Shifu(SimulatedSystem):
     """Eight devices, of which some come and go."""
 
-    namespaces = (DEVICES, SHIFUS, "shifu-service")
-    kinds = (EdgeDevice,)
-    sometimes = (LEFT, MOVED_WHILE_DEAD)
+    namespaces: tuple[str, ...] = (DEVICES, SHIFUS, "shifu-service")
+    kinds: tuple[type[Object], ...] = (EdgeDevice,)
+    sometimes: tuple[str, ...] = (LEFT, MOVED_WHILE_DEAD)
 
     def __init__(self, world: SimulatedWorld) -> None:
         super().__init__(world)
