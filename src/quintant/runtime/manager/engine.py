@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Coroutine, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from quintant.client.fence import Fence, write_query
 from quintant.client.rest import Rest
 from quintant.client.retry import RetryObserver, with_retries
 from quintant.client.token_bucket import TokenBucket
@@ -33,11 +32,11 @@ from quintant.runtime.controller.async_functions import function_name
 from quintant.runtime.controller.blocking_keys import RunningReconcile
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
-from quintant.runtime.controller.ownership import KeyOwnerships
 from quintant.runtime.controller.reconcile import ControllerServices
 from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader.elector import Elector, replica_identity
-from quintant.runtime.leader.lease import LEASE_SECONDS, RENEW_SECONDS, Election
+from quintant.runtime.manager.coordination import coordinate
+from quintant.runtime.manager.coordination.replica import cancelled
 from quintant.runtime.manager.declarations import Runnable
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.health import HealthChecks
@@ -58,16 +57,9 @@ from quintant.runtime.webhook.declaration import WebhookDeclarations
 if TYPE_CHECKING:
     from quintant.runtime.controller.selected_work import SelectedWork
     from quintant.runtime.shard.coordinator import Coordinator
-    from quintant.runtime.shard.layout import Shards
-    from quintant.runtime.shard.process import ShardedProcess
     from quintant.runtime.webhook.server import WebhookServer
 
 log: Final = logs.get_logger()
-
-WRITE_SECONDS = LEASE_SECONDS - RENEW_SECONDS
-"""What a write of a sharded member may take: it ends before another may claim what is ours."""
-LEAVE_SECONDS = 5.0
-"""What a sharded process that stops may take to release its ranges, once nothing is under way."""
 
 
 class Engine:
@@ -81,86 +73,39 @@ class Engine:
         webhooks: WebhookDeclarations,
         environment: Environment,
     ) -> None:
-        self.settings = settings
-        self.environment = environment
+        self.settings: Final = settings
+        self.environment: Final = environment
         self.metrics: Metrics = Metrics()
         self.health: HealthChecks = HealthChecks()
         self.started: Final = asyncio.Event()
         """Set when the caches are complete and every controller may work."""
-        random, clock = environment.random, environment.clock
-        counts = self.metrics.rest("kubernetes")
-        shards = settings.shards
-        self._shards = self._new_shards(shards, declarations) if shards is not None else None
-        if self._shards is not None:
-            self.metrics.add_collector(self._shards.metrics)
-        elects = settings.leader_elect and self._shards is None
-        self.elector: Elector | None = self._new_elector() if elects else None
+        random = environment.random
         rate, burst = settings.rate, settings.burst
         self._bucket = TokenBucket(rate, burst) if rate is not None else None
-        limit = self.elector.election.write_timeout if self.elector is not None else None
-        if self._shards is not None:
-            limit = WRITE_SECONDS
-        query = write_query(limit) if limit is not None else {}
-        self._rest = rest = Rest(self._retrying_transport(counts), counts, limit, write_query=query)
-        """Without a fence: for what every replica asks and reports."""
-        self._selected = self._new_selected(rest, declarations) if settings.selector else None
+        self._coordination = coordinate(settings, declarations, environment, self.metrics)
+        self._rest = self._unfenced_rest()
+        self._selected = self._new_selected(declarations) if settings.selector else None
         """Where namespaces are selected by label."""
-        self.caches: Caches = Caches(
-            rest,
-            random,
-            namespaces=settings.namespaces,
-            metrics=self.metrics,
-            timers=settings.watch,
-            selected=self._selected.namespaces if self._selected is not None else None,
-            partition=self._shards.owned if self._shards is not None else None,
-        )
-        fence = self._fence()
-        fenced = replace(rest, fence=fence) if fence is not None else rest
-        self.client: Client = Client(fenced, self.caches, settings.name, random=random, clock=clock)
-        self.caches.managers.add(settings.name)
-        self.recorder: Recorder = Recorder(
-            rest,
-            settings.name,
-            clock=clock,
-            random=random,
-            metrics=self.metrics,
-            instance=replica_identity(random),
-        )
-        self.staleness: Staleness = Staleness(rest, environment.boottime, random)
+        self.caches: Final = self._new_caches()
+        self.client: Final = self._new_client()
+        self.recorder: Final = self._new_recorder()
+        self.staleness: Staleness = Staleness(self._rest, environment.boottime, random)
         self._sampling = sampling_seconds(
             settings.staleness, (declared.fresh for declared in declarations)
         )
         """How often the server is asked how far it is; None: never."""
-        statuses = StatusWriter(self.client, random)
         self._blocking = BlockingCalls(settings.threads)
-        services = ControllerServices(
-            self.caches,
-            self.client,
-            clock,
-            random,
-            self.metrics,
-            self.recorder,
-            statuses,
-            self._blocking,
-            self.staleness,
-            environment.tracer,
-            self.elector.seconds_to_doubt if self.elector is not None else None,
-            self._ownerships(),
-        )
         self._runnables, self._kept = runnables, Runnables(self.client, random, self.metrics)
+        services = self._services()
         self.controllers: list[Controller[Any]] = [
             Controller(declared, services) for declared in declarations
         ]
+        self._coordination.bind(self.controllers, self.caches, self._bucket)
         if self._selected is not None:
             self._selected.serve(self.controllers)
         if self._sampling is not None:
             for controller in self.controllers:
                 self.metrics.add_staleness(controller.name, controller.views)
-        self.coordinator: Coordinator | None = (
-            self._shards.coordinate(self.controllers, self.caches, self._bucket)
-            if self._shards is not None
-            else None
-        )
         self.monitor: LoopMonitor = LoopMonitor(self._reconcile_of)
         self.watchdog: Watchdog = Watchdog(
             self.metrics, self.monitor.beat, SchedulerWait(), self._blocked_by
@@ -170,6 +115,16 @@ class Engine:
         self.webhooks: WebhookServer | None = self._webhook_server(webhooks) if webhooks else None
         """Its `reviews` answer in process; its port opens only in an environment that listens."""
         self._crashed, self._abandoned = False, False
+
+    @property
+    def elector(self) -> Elector | None:
+        """Who competes for the lease, in a manager that elects a leader."""
+        return self._coordination.elector
+
+    @property
+    def coordinator(self) -> Coordinator | None:
+        """Who keeps this process in its group, in a sharded manager."""
+        return self._coordination.coordinator
 
     async def run(self) -> None:
         """Work until cancelled, then stop in order; a second cancellation stops at once."""
@@ -239,11 +194,7 @@ class Engine:
             spawn(self.watchdog.run())
         if self._sampling is not None:
             spawn(self.staleness.sample(self._sampling))
-        tasks = _Tasks(spawn(self.recorder.run()))
-        if self.elector is not None:
-            tasks.elector = spawn(self.elector.run())
-        if self.coordinator is not None:
-            tasks.elector = spawn(self.coordinator.run())
+        tasks = _Tasks(spawn(self.recorder.run()), spawn(self._coordination.run()))
         for runnable in self._runnables:
             task = spawn(self._run(runnable))
             if runnable.leader:
@@ -254,9 +205,8 @@ class Engine:
     async def _run_controllers(self) -> None:
         await CacheSync(self.caches, self.settings.sync_timeout).wait()
         self.started.set()
-        if self.coordinator is not None:
-            self.coordinator.set_ready()
-        await self._elected()
+        self._coordination.set_ready()
+        await self._coordination.wait_elected()
         UndecodableObjects(self.recorder).follow(self.caches)
         log.info("started", manager=self.settings.name, controllers=len(self.controllers))
         async with asyncio.TaskGroup() as group:
@@ -268,86 +218,95 @@ class Engine:
         return 0.0 if self._abandoned else self.settings.grace
 
     async def _run(self, runnable: Runnable) -> None:
-        if runnable.leader and self.coordinator is not None:
-            await self._run_on_leader(runnable)
-            return
+        keep = partial(self._kept.keep, runnable)
         if runnable.leader:
-            await self._elected()
-        await self._kept.keep(runnable)
-
-    async def _run_on_leader(self, runnable: Runnable) -> None:
-        from quintant.runtime.shard.process import run_on_leader
-
-        assert self._shards is not None, "whoever coordinates has shards"
-        name = function_name(runnable.run)
-        await run_on_leader(self._shards.owned, name, partial(self._kept.keep, runnable))
-
-    async def _elected(self) -> None:
-        if self.elector is not None:
-            await self.elector.wait_elected()
+            await self._coordination.run_on_leader(function_name(runnable.run), keep)
+        else:
+            await keep()
 
     async def _stop(self, tasks: _Tasks) -> None:
         self.health.stopping = True
         log.info("stopping", manager=self.settings.name)
-        if self.coordinator is not None:
-            self.coordinator.set_leaving()
+        self._coordination.set_leaving()
         try:
             async with asyncio.timeout(self.settings.grace):
                 await asyncio.gather(*(controller.stop() for controller in self.controllers))
         except TimeoutError:
             log.warning("stopped with reconciles under way", after=self.settings.grace)
         self._blocking.abandon()
-        await _cancel(tasks.controllers, *tasks.leading)
-        if self.coordinator is not None:
-            await self._leave(self.coordinator, tasks)
-        elif self.elector is not None and tasks.elector is not None:
-            await _cancel(tasks.elector)
-            await self.elector.release()
+        await cancelled(tasks.controllers, *tasks.leading)
+        await self._coordination.leave(tasks.coordination)
         await self.recorder.flush()
 
-    async def _leave(self, coordinator: Coordinator, tasks: _Tasks) -> None:
-        """Give the ranges that are left; writes without an answer have their time to end."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(WRITE_SECONDS + LEAVE_SECONDS):
-                await coordinator.wait_released()
-        await _cancel(tasks.elector)
-        await coordinator.end()
+    def _unfenced_rest(self) -> Rest:
+        """For what every replica asks and reports."""
+        counts, coordination = self.metrics.rest("kubernetes"), self._coordination
+        transport = self._retrying_transport(counts)
+        limit, query = coordination.write_seconds, coordination.write_query
+        return Rest(transport, counts, limit, write_query=query)
 
-    def _fence(self) -> Fence | None:
-        if self._shards is not None:
-            return self._shards.owned.fence
-        fence = self.elector.fence if self.elector is not None else None
-        return fence if self._selected is None else self._selected.fence(fence)
+    def _new_caches(self) -> Caches:
+        settings, selected = self.settings, self._selected
+        return Caches(
+            self._rest,
+            self.environment.random,
+            namespaces=settings.namespaces,
+            metrics=self.metrics,
+            timers=settings.watch,
+            selected=selected.namespaces if selected is not None else None,
+            partition=self._coordination.owned,
+        )
 
-    def _ownerships(self) -> KeyOwnerships | None:
-        if self._shards is not None:
-            return self._shards.owned
-        return self._selected
+    def _new_client(self) -> Client:
+        name, environment, fence = self.settings.name, self.environment, self._coordination.fence
+        if self._selected is not None:
+            fence = self._selected.fence(fence)
+        rest = replace(self._rest, fence=fence) if fence is not None else self._rest
+        self.caches.managers.add(name)
+        random, clock = environment.random, environment.clock
+        return Client(rest, self.caches, name, random=random, clock=clock)
 
-    def _new_selected(self, rest: Rest, declarations: Sequence[Declaration[Any]]) -> SelectedWork:
+    def _new_recorder(self) -> Recorder:
+        environment = self.environment
+        return Recorder(
+            self._rest,
+            self.settings.name,
+            clock=environment.clock,
+            random=environment.random,
+            metrics=self.metrics,
+            instance=replica_identity(environment.random),
+        )
+
+    def _services(self) -> ControllerServices:
+        environment, coordination = self.environment, self._coordination
+        return ControllerServices(
+            self.caches,
+            self.client,
+            environment.clock,
+            environment.random,
+            self.metrics,
+            self.recorder,
+            StatusWriter(self.client, environment.random),
+            self._blocking,
+            self.staleness,
+            environment.tracer,
+            coordination.lease_left,
+            self._selected if self._selected is not None else coordination.ownerships,
+        )
+
+    def _new_selected(self, declarations: Sequence[Declaration[Any]]) -> SelectedWork:
         # Loaded by managers whose namespaces are selected.
         from quintant.runtime.controller.selected_work import SelectedWork
 
         settings = self.settings
         return SelectedWork.made(
-            rest,
+            self._rest,
             settings.selector,
             declarations,
             random=self.environment.random,
             metrics=self.metrics,
             timers=settings.watch,
         )
-
-    def _new_shards(
-        self, shards: Shards, declarations: Sequence[Declaration[Any]]
-    ) -> ShardedProcess:
-        # Loaded by managers that are sharded.
-        from quintant.runtime.shard.process import GroupSettings, ShardedProcess
-
-        settings = self.settings
-        namespace = settings.lease_namespace or self.environment.namespace
-        group = GroupSettings(settings.name, namespace, shards.ranges, settings.grace)
-        return ShardedProcess(group, declarations, self.environment)
 
     async def _watched(self, work: Awaitable[Any]) -> None:
         try:
@@ -358,9 +317,7 @@ class Engine:
             raise
 
     def _retrying_transport(self, observer: RetryObserver) -> Transport:
-        transport, random = self.environment.transport, self.environment.random
-        if self._shards is not None:
-            transport = self._shards.transport
+        transport, random = self._coordination.transport, self.environment.random
         if (tracer := self.environment.tracer) is not None:
             transport = TracedTransport(transport, tracer)
         return with_retries(transport, random, bucket=self._bucket, observer=observer)
@@ -378,33 +335,11 @@ class Engine:
             namespace=self.environment.namespace,
         )
 
-    def _new_elector(self) -> Elector:
-        environment, settings = self.environment, self.settings
-        election = Election(
-            settings.name,
-            settings.lease_namespace or environment.namespace,
-            replica_identity(environment.random),
-            settings.lease.duration,
-            settings.lease.renew,
-            settings.lease.retry,
-        )
-        return Elector(
-            Rest(environment.transport),
-            election,
-            clock=environment.clock,
-            random=environment.random,
-            metrics=self.metrics.leader(settings.name),
-            boottime=environment.boottime,
-        )
-
     def _declare_checks(self) -> None:
         self.health.add_watchdog(self.watchdog)
         for informer in self.caches:
             self.health.add_informer(informer)
-        if self.elector is not None:
-            self.health.add_elector(self.elector)
-        if self.coordinator is not None:
-            self.health.add_readiness_note("shards", self.coordinator.trouble)
+        self._coordination.declare_checks(self.health)
         self.health.add_readiness_note("hot-loops", self._hot_loops)
         if self._sampling is not None:
             self.health.add_readiness_note("staleness", self._behind)
@@ -440,15 +375,6 @@ class _Tasks:
     """The tasks that are stopped one by one; all others end with the group."""
 
     recorder: asyncio.Task[Any]
-    elector: asyncio.Task[Any] | None = None
+    coordination: asyncio.Task[Any]
     controllers: asyncio.Task[Any] | None = None
     leading: list[asyncio.Task[Any]] = field(default_factory=list)
-
-
-async def _cancel(*tasks: asyncio.Task[Any] | None) -> None:
-    """Cancel tasks and wait for them."""
-    going = [task for task in tasks if task is not None]
-    for task in going:
-        task.cancel()
-    if going:
-        await asyncio.wait(going)
