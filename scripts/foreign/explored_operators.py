@@ -3,6 +3,7 @@
 Beside each is pinned what it ran with in its time, as far as a newer one would not do.
 """
 
+from foreign.go_program import GoProgram
 from foreign.python_program import PythonProgram
 
 
@@ -39,7 +40,49 @@ DASK_2026_3_0 = _dask(
     "2026.3.0", "dask==2026.3.0", "distributed==2026.3.0", "kopf==1.45.2", "kr8s==0.20.15"
 )
 
-OPERATORS = (
+# Of their time, and not for the Go of today.
+_NEWER = ("github.com/modern-go/reflect2 v1.0.2", "golang.org/x/sys v0.30.0")
+
+
+def _rabbitmq(version: str) -> GoProgram:
+    name = f"rabbitmq-operator-{version.replace('.', '-')}"
+    return GoProgram(name, "github.com/rabbitmq/cluster-operator", version, newer=_NEWER)
+
+
+def _zookeeper(version: str, package: str) -> GoProgram:
+    module = "github.com/pravega/zookeeper-operator"
+    return GoProgram(
+        f"zookeeper-operator-{version.replace('.', '-')}",
+        module,
+        version,
+        module + package,
+        newer=_NEWER,
+        instead=(("vbom.ml/util", "github.com/fvbommel/util v0.0.3"), ("bou.ke/monkey", "")),
+    )
+
+
+RABBITMQ_1_5_0 = _rabbitmq("v1.5.0")
+RABBITMQ_1_8_0 = _rabbitmq("v1.8.0")
+RABBITMQ_1_10_0 = _rabbitmq("v1.10.0")
+ZOOKEEPER_0_2_9 = _zookeeper("v0.2.9", "/cmd/manager")
+ZOOKEEPER_0_2_15 = _zookeeper("v0.2.15", "")
+MONGODB_0_7_5 = GoProgram(
+    "mongodb-operator-v0-7-5",
+    "github.com/mongodb/mongodb-kubernetes-operator",
+    "v0.7.5",
+    "github.com/mongodb/mongodb-kubernetes-operator/cmd/manager",
+    newer=_NEWER,
+)
+SAMPLE_CONTROLLER = GoProgram("sample-controller", "k8s.io/sample-controller", "v0.35.0")
+
+OPERATORS: tuple[GoProgram | PythonProgram, ...] = (
+    RABBITMQ_1_5_0,
+    RABBITMQ_1_8_0,
+    RABBITMQ_1_10_0,
+    ZOOKEEPER_0_2_9,
+    ZOOKEEPER_0_2_15,
+    MONGODB_0_7_5,
+    SAMPLE_CONTROLLER,
     DASK_2023_3_2,
     DASK_2023_6_0,
     DASK_2025_4_0,

@@ -16,7 +16,7 @@ from pathlib import Path
 from foreign.cache import cache_folder, locked, workshop
 from foreign.errors import ProgramError, Report, announce
 from foreign.go import Go
-from foreign.gomod import Module, linker_flags, main_module
+from foreign.gomod import Module, empty_folder, linker_flags, main_module
 from foreign.source_change import SourceChange, changed_copy, digest
 
 _COPY = "source"
@@ -36,6 +36,9 @@ class GoProgram:
     """Of its main function; the module itself, if there is none."""
     newer: tuple[str, ...] = ()
     """Modules that it needs in a newer version than it asks for, as `path version`."""
+    instead: tuple[tuple[str, str], ...] = ()
+    """Modules that are no longer to be had, and those that stand for them, as `path version`; an
+    empty module where there is none."""
     changes: tuple[SourceChange, ...] = ()
     """Where it is built from other text than was published."""
     main: str = ""
@@ -68,7 +71,12 @@ class GoProgram:
         """Build into a file, in whose folder Go may leave what it likes."""
         work, started = target.parent, time.monotonic()
         module = self._describe(go, work)
-        (work / "go.mod").write_text(main_module(module, self.newer, _COPY if self.changes else ""))
+        copy = _COPY if self.changes else ""
+        (work / "go.mod").write_text(main_module(module, self.newer, copy, self.instead))
+        for old in (old for old, new in self.instead if not new):
+            empty = work / empty_folder(old)
+            empty.mkdir(parents=True)
+            (empty / "go.mod").write_text(f"module {old}\n")
         published = Path(self._download(go, work)["Dir"])
         if (sums := published / "go.sum").exists():
             # What its authors built it with: not every fork is known to the checksum database.

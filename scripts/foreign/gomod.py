@@ -38,11 +38,16 @@ class Module:
     """When this version was published, in RFC 3339."""
 
 
-def main_module(module: Module, newer: Iterable[str] = (), copy: str = "") -> str:
+def main_module(
+    module: Module,
+    newer: Iterable[str] = (),
+    copy: str = "",
+    instead: Iterable[tuple[str, str]] = (),
+) -> str:
     """Return the go.mod of a main module from which the given module's programs build.
 
     `newer` are requirements of ours beside its own, as `path version`: the newest of all wins.
-    `copy` is a folder that stands for the module.
+    `copy` is a folder that stands for the module; `instead` are modules that stand for others.
     """
     lines = [
         f"module {_MAIN_MODULE}",
@@ -52,8 +57,14 @@ def main_module(module: Module, newer: Iterable[str] = (), copy: str = "") -> st
         *_replacements(staged(module.gomod), module.version),
         *(f"replace {old} => {new}" for old, new in _PUBLISHED.findall(module.gomod)),
         *((f"replace {module.path} => ./{copy}",) if copy else ()),
+        *(f"replace {old} => {new or f'./{empty_folder(old)}'}" for old, new in instead),
     ]
     return "\n\n".join(lines) + "\n"
+
+
+def empty_folder(module: str) -> str:
+    """Return the folder, beside a main module, of the empty one that stands for another."""
+    return f"empty/{module}"
 
 
 def staged(gomod: str) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from quintant.core.errors import ConfigError
 from quintant.http.connection import Connection
 from quintant.keys.private_files import write_private
 from quintant.keys.sensitive import Sensitive
-from quintant.testing.explore.foreign.process_state import is_runnable
+from quintant.testing.explore.foreign.process_state import is_runnable, processor_seconds
 
 KUBECONFIG = "{kubeconfig}"
 ENV = "env"
@@ -133,6 +133,11 @@ class ProgramLife:
     def is_runnable(self) -> bool:
         """Whether it has something to do at this very moment."""
         return self._keeper is not None and is_runnable(self._keeper.pid)
+
+    @property
+    def processor_seconds(self) -> float:
+        """How much it has had of the machine's processors."""
+        return processor_seconds(self._keeper.pid) if self._keeper is not None else 0.0
 
     async def start(
         self, command: ForeignCommand, kubeconfig: Sensitive[bytes], variables: Mapping[str, str]

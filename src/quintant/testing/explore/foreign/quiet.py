@@ -4,7 +4,8 @@ All is quiet when the program runs, every watch that the recording had is open a
 on everything, nothing is in flight, and for `calm` seconds nobody has written: counted from the
 step itself, for who has not reacted yet is not quiet. Writes that the undisturbed run makes at rest
 as well do not count. A watch that is missing is waited for until 90 seconds are calm, and no
-longer: what is left of the world shows whether it was needed.
+longer: what is left of the world shows whether it was needed. On a busy machine it takes longer:
+time in which nobody could look is no calm (`foreign.calm`), and who waits for a processor is busy.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from quintant.core.clock import monotonic
+from quintant.testing.explore.foreign.calm import Calm
 from quintant.testing.explore.foreign.gateway import Gateway
 from quintant.testing.explore.foreign.supervisor import ProgramSupervisor
 from quintant.testing.explore.simulation.quiescence import NeverQuiet
@@ -27,7 +29,7 @@ fast, it is at work at some of them at rest as well."""
 SMOOTHING = 0.15
 """How much the last look counts for that."""
 MOST_BUSY_SECONDS = 10.0
-"""Real seconds after which who is busy and writes nothing is one that always is."""
+"""Of a processor, after which who is busy and writes nothing is one that always is."""
 HURRIED_SECONDS = 3.0
 """Real seconds beyond the calm: who works by an old view may never get quiet."""
 POLLS = 5
@@ -62,6 +64,16 @@ class ForeignQuiet:
     """How much of its time the program has been at work lately."""
     worked: float = 0.0
     """When it was busy last."""
+    still: Calm = field(init=False)
+    """For how long nothing has happened."""
+    _counted_from: float = -1.0
+    _used_before: float = 0.0
+    """Seconds of processors that the program had had when something happened last."""
+    _used: float = 0.0
+    """And those at the last look."""
+
+    def __post_init__(self) -> None:
+        self.still = Calm(LOOK_SECONDS * self.pace)
 
     def wrote(self, name: str) -> None:
         """The program has written something."""
@@ -85,41 +97,57 @@ class ForeignQuiet:
 
     async def wait(self, required: frozenset[str], calm: float, bound: float) -> None:
         """Wait until all is quiet; NeverQuiet after `bound` seconds."""
-        began = monotonic()
-        self.last = max(self.last, began - calm)
-        self.worked = self.last
+        self.still.waited = 0.0
         while not self._is_quiet(required, calm):
-            if self.hurried() and monotonic() - began > calm + HURRIED_SECONDS * self.pace:
+            if self.hurried() and self.still.waited > calm + HURRIED_SECONDS * self.pace:
                 return
-            if monotonic() - began > bound:
+            if self.still.waited > bound:
                 raise NeverQuiet(self._reason(self._unrest(required), bound))
-            await asyncio.sleep(LOOK_SECONDS * self.pace)
-            self._look()
+            await self.look()
+
+    async def look(self) -> None:
+        """Wait until the next look, and see what the program does."""
+        before = monotonic()
+        await asyncio.sleep(LOOK_SECONDS * self.pace)
+        starved = self._see_work()
+        now = monotonic()
+        idle = now - max(self._acted(), self.worked)
+        self.still.look(now - before, idle, starved=starved)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the program was at work when it was looked at last."""
+        return self.busy > BUSY and self._used - self._used_before < MOST_BUSY_SECONDS
 
     def _is_quiet(self, required: frozenset[str], calm: float) -> bool:
-        still = monotonic() - self._since()
+        still = self.still.seconds
         if still >= max(calm, LATE_WATCH_SECONDS):
             # Who opens a watch when it first asks for something may not have to ask again.
             required = frozenset()
         return still >= calm and not self._unrest(required)
 
-    def _look(self) -> None:
-        """See whether the program is at work, though it writes nothing."""
-        runnable = any(life.is_runnable for life in self.supervisor.working)
+    def _see_work(self) -> bool:
+        """See whether the program is at work, though it writes nothing; whether it only waits to
+        be."""
+        working = self.supervisor.working
+        runnable = any(life.is_runnable for life in working)
         self.busy += (runnable - self.busy) * SMOOTHING
-        if self.busy > BUSY and monotonic() - self._acted() < MOST_BUSY_SECONDS * self.pace:
+        acted, used = self._acted(), sum(life.processor_seconds for life in working)
+        starved = runnable and used == self._used
+        if acted != self._counted_from:
+            self._counted_from, self._used_before = acted, used
+        self._used = used
+        if self.is_busy:
             self.worked = monotonic()
+        return starved
 
     def open_watches(self) -> frozenset[str]:
         """What is watched now by who works."""
         watches = self.gateway.watches
         return frozenset(each.signature for each in watches if each.life.working)
 
-    def _since(self) -> float:
-        """The last moment at which somebody did something, or began to look."""
-        return max(self._acted(), self.worked)
-
     def _acted(self) -> float:
+        """The last moment at which somebody did something, or began to look."""
         return max(self.last, self.supervisor.started, *self.gateway.opened.values())
 
     def _unrest(self, required: frozenset[str]) -> str:

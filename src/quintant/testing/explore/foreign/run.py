@@ -188,18 +188,17 @@ class _ForeignRun:
 
     async def _begin(self) -> None:
         """Wait until the program is at work."""
-        pace, began = self._setup.origin.pace, monotonic()
-        required = self._required(0)
-        watches, since = self._quiet.open_watches(), began
+        pace, began, waited = self._setup.origin.pace, monotonic(), 0.0
+        required, still = self._required(0), self._quiet.still
         while True:
-            await asyncio.sleep(LOOK_SECONDS * pace)
-            now, open_now = monotonic(), self._quiet.open_watches()
-            if open_now != watches:
-                watches, since = open_now, now
-            settled = now - max(since, self._quiet.last) > SETTLED_SECONDS * pace
-            if watches and settled and required <= watches:
+            before = still.waited
+            await self._quiet.look()
+            # Who loads modules on a busy machine has not had its time yet.
+            waited += 0.0 if self._quiet.is_busy else still.waited - before
+            watches = self._quiet.open_watches()
+            if watches and still.seconds > SETTLED_SECONDS * pace and required <= watches:
                 break
-            if now - began > START_SECONDS * pace:
+            if waited > START_SECONDS * pace:
                 raise self._never_works(bool(watches))
             if self._supervisor.ends and not watches and not self._record.token.faults:
                 raise self._never_works(False)
