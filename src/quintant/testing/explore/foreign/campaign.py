@@ -92,7 +92,8 @@ class ForeignCampaign:
         self.report.planned = 1
         self._progress(self.report)
         async with self._slots:
-            return await self._tried(token, recording, records[0])
+            alone = self._options.jobs > 1
+            return await self._tried(token, recording, records[0], alone=alone)
 
     async def _record_undisturbed(self) -> Sequence[ForeignRecord]:
         async def made() -> ForeignRecord:
@@ -153,7 +154,12 @@ class ForeignCampaign:
             self._progress(self.report)
 
     async def _tried(
-        self, token: RunToken, recording: Recording, undisturbed: ForeignRecord
+        self,
+        token: RunToken,
+        recording: Recording,
+        undisturbed: ForeignRecord,
+        *,
+        alone: bool = False,
     ) -> ForeignFailure | None:
         """Make a run, and twice more if it fails: None if it does not, at the first time."""
         record = await self._made(token, recording)
@@ -164,14 +170,14 @@ class ForeignCampaign:
             return None
         self.report.suspected += 1
         self._progress(self.report)
-        failures = [first]
         try:
-            for _ in range(TRIES - 1):
-                record = await self._made(token, recording)
-                failure = self._failure(record, recording, undisturbed)
-                failures += [failure] if failure is not None else []
+            again = [self._made(token, recording) for _ in range(TRIES - 1)]
+            # Side by side where it is the only run.
+            records = await asyncio.gather(*again) if alone else [await each for each in again]
         finally:
             self.report.suspected -= 1
+        found = (self._failure(each, recording, undisturbed) for each in records)
+        failures = [first, *(each for each in found if each is not None)]
         last = failures[-1]
         return ForeignFailure(last.token, last.why, last.story, len(failures), TRIES)
 

@@ -33,7 +33,8 @@ MOST_BUSY_SECONDS = 10.0
 HURRIED_SECONDS = 3.0
 """Real seconds beyond the calm: who works by an old view may never get quiet."""
 POLLS = 5
-"""A write that was made so often in one step of an undisturbed run is one that goes on at rest."""
+"""A write that was made so often in one step of an undisturbed run may be one that goes on at
+rest."""
 LATE_WATCH_SECONDS = 90.0
 """Of calm, after which a watch that is missing is not waited for any more."""
 SHOWN = 3
@@ -66,6 +67,8 @@ class ForeignQuiet:
     """When it was busy last."""
     still: Calm = field(init=False)
     """For how long nothing has happened."""
+    _often: dict[str, float] = field(default_factory=dict)
+    """When what may go on at rest was written last."""
     _counted_from: float = -1.0
     _used_before: float = 0.0
     """Seconds of processors that the program had had when something happened last."""
@@ -81,7 +84,8 @@ class ForeignQuiet:
         if name in self.polls:
             return
         if self.recording and self.writes[name] > POLLS:
-            self.repeated.add(name)
+            # It goes on at rest only if all is calm but for such as this.
+            self._often[name] = monotonic()
             return
         self.last = monotonic()
 
@@ -92,6 +96,7 @@ class ForeignQuiet:
     def begin(self) -> None:
         """A step begins."""
         self.writes.clear()
+        self._often.clear()
         self.gateway.refusals.clear()
         self.last = monotonic()
 
@@ -104,15 +109,14 @@ class ForeignQuiet:
             if self.still.waited > bound:
                 raise NeverQuiet(self._reason(self._unrest(required), bound))
             await self.look()
+        self.repeated |= self._going_on(calm)
 
     async def look(self) -> None:
         """Wait until the next look, and see what the program does."""
         before = monotonic()
         await asyncio.sleep(LOOK_SECONDS * self.pace)
         starved = self._see_work()
-        now = monotonic()
-        idle = now - max(self._acted(), self.worked)
-        self.still.look(now - before, idle, starved=starved)
+        self.still.look(monotonic() - before, self._idle(), starved=starved)
 
     @property
     def is_busy(self) -> bool:
@@ -120,11 +124,17 @@ class ForeignQuiet:
         return self.busy > BUSY and self._used - self._used_before < MOST_BUSY_SECONDS
 
     def _is_quiet(self, required: frozenset[str], calm: float) -> bool:
-        still = self.still.seconds
+        still = min(self.still.seconds, self._idle())
         if still >= max(calm, LATE_WATCH_SECONDS):
             # Who opens a watch when it first asks for something may not have to ask again.
             required = frozenset()
-        return still >= calm and not self._unrest(required)
+        # Who writes so often may come to its end a little after the others.
+        needed = 2 * calm if self._going_on(calm) else calm
+        return still >= needed and not self._unrest(required)
+
+    def _going_on(self, calm: float) -> set[str]:
+        """What was written over and over, and lately."""
+        return {name for name, at in self._often.items() if monotonic() - at < calm}
 
     def _see_work(self) -> bool:
         """See whether the program is at work, though it writes nothing; whether it only waits to
@@ -145,6 +155,10 @@ class ForeignQuiet:
         """What is watched now by who works."""
         watches = self.gateway.watches
         return frozenset(each.signature for each in watches if each.life.working)
+
+    def _idle(self) -> float:
+        """How long ago somebody did something, by the clock."""
+        return monotonic() - max(self._acted(), self.worked)
 
     def _acted(self) -> float:
         """The last moment at which somebody did something, or began to look."""

@@ -61,6 +61,9 @@ def plain_document(document: Document) -> Document | None:
     document.get("metadata", {}).get("annotations", {}).pop(LEADER, None)
     if document.get("kind") == "ReplicaSet":
         return _plain_replica_set(document)
+    if document.get("kind") == "PersistentVolume":
+        # At which revision it was bound.
+        document.get("spec", {}).get("claimRef", {}).pop("resourceVersion", None)
     return _plain_pod(document) if document.get("kind") == "Pod" else document
 
 

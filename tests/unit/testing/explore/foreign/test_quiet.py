@@ -14,6 +14,7 @@ from quintant.core.clock import monotonic
 from quintant.testing.explore.foreign.quiet import (
     LATE_WATCH_SECONDS,
     MOST_BUSY_SECONDS,
+    POLLS,
     ForeignQuiet,
 )
 from quintant.testing.explore.simulation.quiescence import NeverQuiet
@@ -43,6 +44,12 @@ async def test_it_is_quiet_when_nobody_has_written_for_so_long() -> None:
     assert CALM <= await waited(quiet(), frozenset()) < CALM + 1
 
 
+async def test_every_step_has_its_own_calm() -> None:
+    world = quiet()
+    await waited(world, frozenset())
+    assert CALM <= await waited(world, frozenset()) < CALM + 1
+
+
 async def test_a_watch_that_is_not_opened_again_is_waited_for_and_not_for_ever() -> None:
     took = await waited(quiet(), PODS)
     assert LATE_WATCH_SECONDS <= took < LATE_WATCH_SECONDS + 1
@@ -67,6 +74,27 @@ async def test_what_goes_on_at_rest_is_no_unrest() -> None:
     world = quiet(polls=frozenset(("patch pods default/a",)))
     asyncio.get_running_loop().call_later(CALM / 2, world.wrote, "patch pods default/a")
     assert await waited(world, frozenset()) < CALM + 1
+
+
+def write_so_often(world: ForeignQuiet, times: int) -> None:
+    loop = asyncio.get_running_loop()
+    for number in range(times):
+        loop.call_later(number * CALM / 5, world.wrote, "patch pods default/a")
+
+
+async def test_what_goes_on_when_all_else_is_calm_is_found_to_go_on_at_rest() -> None:
+    world = quiet(recording=True)
+    write_so_often(world, 1000)
+    await waited(world, frozenset())
+    assert world.repeated == {"patch pods default/a"}
+
+
+async def test_what_is_written_often_and_comes_to_its_end_does_not_go_on_at_rest() -> None:
+    world = quiet(recording=True)
+    write_so_often(world, POLLS + 3)
+    asyncio.get_running_loop().call_later(CALM, world.wrote, "patch pods default/b")
+    await waited(world, frozenset())
+    assert world.repeated == set()
 
 
 class Worker(SimpleNamespace):
