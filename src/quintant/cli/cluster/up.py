@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,24 +17,13 @@ from quintant.cli.cluster.detach import (
     start_detached,
 )
 from quintant.cli.cluster.serve_cluster import UpOptions, serve_cluster
-from quintant.cluster.apiserver.meta.names import dns1123_label_errors
+from quintant.cli.cluster.up_flags import UpFlags
 from quintant.cluster.apiserver.registry.inert_kinds import inert_names
-from quintant.cluster.common.labels import NODE
-from quintant.cluster.common.node_heartbeat import (
-    GRACE_SECONDS,
-    SHORTEST_SECONDS,
-    HeartbeatTimes,
-)
+from quintant.cluster.common.node_heartbeat import GRACE_SECONDS
 from quintant.cluster.host.command_line import hide_arguments
-from quintant.cluster.instance.cluster import USUAL, ClusterConfig
+from quintant.cluster.instance.cluster import USUAL
 from quintant.cluster.instance.records import DEFAULT, ClusterRecords
 from quintant.cluster.instance.snapshot_files import load_snapshot
-from quintant.cluster.kubelet.container.images import load_image_table as programs
-from quintant.cluster.kubelet.options import NodeOptions
-from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.simulated.stages import load_stages
-from quintant.core.address import BindAddress
-from quintant.core.options import DURATION
 from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe import logs
 
@@ -117,89 +107,39 @@ OWN = (
     help="Apply the manifests of a file or folder before the cluster is ready.",
 )
 @click.pass_context
-def command(
-    context: click.Context,
-    name: str,
-    detach: bool,
-    listen: str,
-    data_dir: Path | None,
-    power_safe: bool,
-    salvage: bool,
-    from_snapshot: Path | None,
-    kubeconfig: Path | None,
-    print_kubeconfig: bool,
-    nodes: int,
-    zones: int,
-    stages: Path | None,
-    simulate_completion: float | None,
-    images: Path | None,
-    process_nodes: str,
-    node_grace: str,
-    allow_host_path: bool,
-    no_node: bool,
-    api_only: bool,
-    load: tuple[Path, ...],
-) -> None:
+def command(context: click.Context, /, **given: Any) -> None:
     """Run an embedded cluster until Ctrl-C, or in the background.
 
     It speaks the Kubernetes API with TLS and roles: for laptops, demos and tests, never for
     production. With a data directory the next start goes on where this one ends, however it ends.
     """
-    if power_safe and not data_dir:
-        raise click.UsageError("--power-safe needs --data-dir")
-    if salvage and not data_dir:
-        raise click.UsageError("--salvage needs --data-dir")
-    if from_snapshot and data_dir:
-        raise click.UsageError("--from-snapshot and --data-dir exclude each other")
-    if kubeconfig and print_kubeconfig:
-        raise click.UsageError("--kubeconfig and --print-kubeconfig exclude each other")
-    if detach and print_kubeconfig:
-        raise click.UsageError("--detach and --print-kubeconfig exclude each other")
-    if nodes < 0 or zones < 1:
-        raise click.UsageError("--nodes is at least 0, and --zones at least 1")
-    if process_nodes and (no_node or api_only):
-        raise click.UsageError("--process-nodes needs the node: neither --no-node nor --api-only")
-    # They lead to keys and Secrets, and pods read command lines.
-    hide_arguments([str(path) for path in (kubeconfig, data_dir, from_snapshot) if path])
-    plan = ClusterConfig(
-        BindAddress.parse(listen) if listen else USUAL,
-        controllers=not api_only,
-        fleet=None if api_only else Fleet(nodes, zones),
-        stages=load_stages(stages) if stages else (),
-        completion=simulate_completion,
-        node=None
-        if api_only or no_node
-        else NodeOptions(
-            programs(images) if images else (),
-            allow_host_path,
-            process_nodes=parse_node_names(process_nodes),
-        ),
-        times=parse_grace(node_grace),
-        name=name,
-    )
-    first = load_snapshot(from_snapshot) if from_snapshot else None
-    manifests = load_manifests(load)
-    if detach:
-        _detach(name or DEFAULT, context)
+    flags = UpFlags(**given)
+    flags.check()
+    # Pods read command lines.
+    hide_arguments(flags.secret_paths)
+    config = flags.config()
+    first = load_snapshot(flags.from_snapshot) if flags.from_snapshot else None
+    manifests = load_manifests(flags.load)
+    if flags.detach:
+        _detach(flags.name or DEFAULT, context)
         return
     # What the parts of a cluster say in passing is not what its user asked for.
     logs.configure(level="error")
-    if salvage and data_dir:
-        _salvage(data_dir)
-    with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        wishes = UpOptions(
-            data_dir,
-            power_safe,
-            kubeconfig,
-            print_kubeconfig,
-            name,
-            not listen,
-            manifests,
-            first,
-            tuple(given_arguments(context, *OWN)),
-        )
-        with wishes.claimed():
-            runner.run(serve_cluster(plan, wishes))
+    if flags.salvage and flags.data_dir:
+        _salvage(flags.data_dir)
+    options = UpOptions(
+        flags.data_dir,
+        flags.power_safe,
+        flags.kubeconfig,
+        flags.print_kubeconfig,
+        flags.name,
+        not flags.listen,
+        manifests,
+        first,
+        tuple(given_arguments(context, *OWN)),
+    )
+    with asyncio.Runner(loop_factory=loop_factory()) as runner, options.claimed():
+        runner.run(serve_cluster(config, options))
 
 
 def _detach(name: str, context: click.Context) -> None:
@@ -218,28 +158,3 @@ def _salvage(folder: Path) -> None:
         click.echo(f"left out: {damage}", err=True)
     if aside is not None:
         click.echo(f"what was there is kept in {aside}", err=True)
-
-
-def parse_node_names(text: str) -> tuple[str, ...]:
-    """The names in a list with commas; UsageError if they are no names of nodes."""
-    names = tuple(text.split(",")) if text else ()
-    for name in names:
-        if dns1123_label_errors(name) or name == NODE or names.count(name) > 1:
-            raise click.UsageError(
-                f"--process-nodes {text}: {name!r} is no name for a further node; "
-                "try --process-nodes paris,berlin"
-            )
-    return names
-
-
-def parse_grace(text: str) -> HeartbeatTimes:
-    """The times that follow from a grace; UsageError if it is too short, or none."""
-    try:
-        seconds = DURATION.parse(text)
-    except ValueError:
-        seconds = 0.0
-    if seconds < SHORTEST_SECONDS:
-        raise click.UsageError(
-            f"--node-grace {text}: expected a duration of {SHORTEST_SECONDS:g}s or more, as 5s"
-        )
-    return HeartbeatTimes(seconds)
