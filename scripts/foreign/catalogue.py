@@ -31,6 +31,8 @@ _COMET = "github.com/cometbft/cometbft"
 COMETBFT = GoProgram("cometbft", _COMET, "v0.38.17", f"{_COMET}/cmd/cometbft")
 PRIV_VAL_SERVER = GoProgram("priv_val_server", _COMET, "v0.38.17", f"{_COMET}/cmd/priv_val_server")
 """CometBFT's own remote signer."""
+CRDIFY = GoProgram("crdify", "sigs.k8s.io/crdify", "v0.6.0")
+"""OLM's judge of changes to definitions."""
 E2E = GoProgram("e2e", _KUBERNETES, KUBERNETES, f"{_KUBERNETES}/test/e2e", tests=True)
 """Kubernetes' own end-to-end tests; a quarter of an hour to build, 200 MB."""
 _FRP = "github.com/fatedier/frp"
@@ -157,6 +159,7 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         ANSIBLE,
         BASEDPYRIGHT,
         CHISEL,
+        CRDIFY,
         COMETBFT,
         CYCLONEDX,
         DEVICESHIFU_HTTP,

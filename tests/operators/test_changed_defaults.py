@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 import msgspec
 from msgspec.structs import replace
 
-from explore import cosmos, portal, shifu
+from explore import cosmos, infra, portal, shifu
 from quintant import Manager
 from quintant.api.apps import Deployment
 from quintant.api.metrics import NodeMetrics
@@ -21,6 +21,12 @@ from quintant.core.yaml.dump import to_yaml
 from quintant.operators.cosmos import controllers as cosmos_controllers
 from quintant.operators.cosmos.api.full_node import CosmosFullNode
 from quintant.operators.cosmos.options import Options as CosmosOptions
+from quintant.operators.infra import controllers as infra_controllers
+from quintant.operators.infra.api import Cluster
+from quintant.operators.infra.options import Options as InfraOptions
+from quintant.operators.infra.remote import Remote
+from quintant.operators.klight import controllers as klight_controllers
+from quintant.operators.klight.options import Options as KlightOptions
 from quintant.operators.portal import controllers as portal_controllers
 from quintant.operators.portal.options import Options as PortalOptions
 from quintant.operators.shifu import controllers as shifu_controllers
@@ -30,7 +36,11 @@ from quintant.preview.object_diffs import ObjectAction, ObjectDiff
 from quintant.preview.run import PreviewLimits, preview
 from quintant.runtime.cache.client import Client
 from quintant.testing import InProcessCluster
+from quintant.testing.simulate.remotes.peers import ModelledPeers
 from testbeds.cosmos import full_node
+from testbeds.infra import OPTIONS as INFRA_OPTIONS
+from testbeds.infra import InfraTestbed, template
+from testbeds.klight import KlightTestbed
 from testbeds.portal import exposing
 
 NEW = "example.com/quintant:2"
@@ -145,3 +155,77 @@ async def test_another_image_of_tools_has_cosmos_make_its_pods_anew(
         (ObjectAction.UPDATE, "cosmosfullnodes", "hub"),
     ]
     assert found.findings == []
+
+
+def klight_manager(options: KlightOptions, peers: ModelledPeers) -> Manager:
+    manager = Manager("klight")
+    klight_controllers(manager, options, peers)
+    return manager
+
+
+async def test_another_label_has_peers_leave_which_klight_does_not_do_in_a_preview(
+    cluster: InProcessCluster,
+) -> None:
+    bed = KlightTestbed(cluster)
+    engine = await bed.start()
+    await bed.add("p1", "p2")
+    await cluster.advance(30)
+    await cluster.stop(engine)
+    same = await preview(klight_manager(KlightOptions(), bed.peers), cluster.environment(), SOON)
+    assert (same.changes, same.calls, same.findings) == ([], [], [])
+    new = KlightOptions(label="example.com/network")
+    found = await preview(klight_manager(new, bed.peers), cluster.environment(), SOON)
+    assert found.changes == []
+    assert found.calls == ["peers: have 10.0.0.3:9081 leave its network, for default/a"]
+    assert found.findings == []
+    assert [len(each.view) for each in bed.peers.models.values()] == [2, 2]
+
+
+def infra_manager(options: InfraOptions, remote: Remote) -> Manager:
+    manager = Manager("infra")
+    infra_controllers(manager, options, remote)
+    return manager
+
+
+async def test_dummy_clouds_are_all_that_another_default_of_infra_would_change(
+    cluster: InProcessCluster,
+) -> None:
+    bed, strict = InfraTestbed(cluster), replace(INFRA_OPTIONS, dummy_clouds=False)
+    await infra.Create().prepare(cluster)
+    engine = await cluster.run(infra_manager(strict, bed.remote()))
+    await cluster.advance(120)
+    await cluster.stop(engine)
+    same = await preview(infra_manager(strict, bed.remote()), cluster.environment(), SOON)
+    assert (same.changes, same.calls, same.findings) == ([], [], [])
+    found = await preview(infra_manager(INFRA_OPTIONS, bed.remote()), cluster.environment(), SOON)
+    assert [(each.action, each.id.plural, each.id.name) for each in found.changes] == [
+        (ObjectAction.UPDATE, "clouds", "here")
+    ]
+    lines = changed_lines(found.changes[0])
+    assert {line for line in lines if line.startswith("reason:")} == {
+        "reason: DummyCloudsDisabled", "reason: Accepted", "reason: Ready",
+    }  # fmt: skip
+    assert (found.calls, found.findings) == ([], [])
+
+
+async def test_what_infra_would_have_a_provider_do_is_shown_and_not_done(
+    cluster: InProcessCluster,
+) -> None:
+    bed = InfraTestbed(cluster)
+    await infra.Create().prepare(cluster)
+    engine = await cluster.run(infra_manager(INFRA_OPTIONS, bed.remote()))
+    made = await cluster.create(infra.made(Cluster, "one", {"tosca": template()}))
+    await cluster.advance(900)
+    await cluster.stop(engine)
+    (id,) = bed.model.infrastructures
+    same = await preview(infra_manager(INFRA_OPTIONS, bed.remote()), cluster.environment(), SOON)
+    assert (same.changes, same.calls, same.findings) == ([], [], [])
+    await cluster.client.delete(made)
+    await cluster.create(infra.made(Cluster, "two", {"tosca": template()}))
+    found = await preview(infra_manager(INFRA_OPTIONS, bed.remote()), cluster.environment(), SOON)
+    assert found.calls == [
+        f"im:8800: delete infrastructure {id}, for default/one",
+        "im:8800: try a template, for default/two",
+    ]
+    assert found.findings == []
+    assert list(bed.model.infrastructures) == [id]

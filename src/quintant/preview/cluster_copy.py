@@ -18,6 +18,7 @@ from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.resource import Resource
 from quintant.preview.live_reader import JsonObject, LiveReader, LiveRefusal
+from quintant.wire.digits import parse_digits
 
 NAMESPACES = ("", "v1", "namespaces")
 NOT_FOUND = 404
@@ -48,7 +49,7 @@ class ClusterCopy:
         self.before: dict[ObjectId, JsonObject] = {}
         """Every object that was copied, as it was."""
         self.live_versions: dict[ObjectId, str] = {}
-        """The resourceVersion that each of them had: the copy counts versions of its own."""
+        """The resourceVersion that each of them had: what is written on the copy has others."""
         self.findings: list[str] = []
         """What could not be copied, and so not be judged."""
         self._kinds: dict[tuple[str, str], Kind] = {}
@@ -140,8 +141,12 @@ class ClusterCopy:
         table, key = self.server.store.table(kind.table), kind.key(id.namespace, id.name)
         try:
             entry = self.server.store.put(table, key, stored_json.pack(kind, obj))
-            self.before[id] = stored_json.unpack(kind, entry)
             self.live_versions[id] = str(obj["metadata"].get("resourceVersion") or "")
+            version = parse_digits(self.live_versions[id])
+            if version is not None:
+                # Operators that keep versions of what they read would see a change in each.
+                entry = self.server.store.restamp(table, key, version)
+            self.before[id] = stored_json.unpack(kind, entry)
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             self.findings.append(f"{id.plural} {id.namespace}/{id.name}: {type(error).__name__}")
 

@@ -6,7 +6,7 @@ findings that must not be are cases of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -65,17 +65,24 @@ def _others(preview: Preview, target: str, fail_on: Set[str]) -> Iterator[Elemen
         if word in preview.words:
             SubElement(case, "failure", {"message": "would come up", "type": "status"})
         yield case
-    case = _case(target, "findings")
+    if preview.calls:
+        yield _listed(target, "call", preview.calls, fail_on)
     found = [
         *(f"refused: {each.verb} {each.target}: {each.message}" for each in preview.refused),
         *preview.findings,
     ]
-    if found and "finding" in fail_on:
-        about = {"message": f"{len(found)} findings", "type": "finding"}
-        SubElement(case, "failure", about).text = legal_text("\n".join(found))
-    elif found:
-        SubElement(case, "system-out").text = legal_text("\n".join(found))
-    yield case
+    yield _listed(target, "finding", found, fail_on)
+
+
+def _listed(target: str, word: str, lines: Sequence[str], fail_on: Set[str]) -> Element:
+    """A case of everything of a sort that is not about one object."""
+    case = _case(target, f"{word}s")
+    if lines and word in fail_on:
+        about = {"message": f"{len(lines)} {word}s", "type": word}
+        SubElement(case, "failure", about).text = legal_text("\n".join(lines))
+    elif lines:
+        SubElement(case, "system-out").text = legal_text("\n".join(lines))
+    return case
 
 
 def _case(target: str, name: str) -> Element:

@@ -24,13 +24,14 @@ WORDS: Final = {
 
 
 def as_text(preview: Preview) -> Iterator[str]:
-    """Lines: what becomes of each object, deletions first, then events, findings and counts."""
+    """Lines: what becomes of each object, deletions first, then events, calls, findings, counts."""
     for change in preview.changes:
         yield f"{title(change)} {WORDS[change.action]}"
         if change.action is not ObjectAction.DELETE:
             yield from difference(change)
     for event in preview.events:
         yield f"event {event.type} {event.reason} about {event.regarding}: {event.note}"
+    yield from (f"call outside: {call}" for call in preview.calls)
     for write in preview.refused:
         yield f"refused: {write.verb} {write.target}: {write.message or write.status}"
     for finding in preview.findings:
@@ -51,6 +52,7 @@ def as_json(preview: Preview) -> bytes:
             for each in preview.changes
         ],
         "events": preview.events,
+        "calls": preview.calls,
         "refused": preview.refused,
         "findings": preview.findings,
         "writes": preview.writes,
@@ -82,4 +84,5 @@ def summary(preview: Preview) -> str:
     parts = [f"{counts[change]} {change.value}" for change in ObjectAction if counts[change]]
     findings = len(preview.findings) + len(preview.refused)
     changes = ", ".join(parts) or "nothing changes"
-    return f"{changes}; {len(preview.events)} events, {findings} findings"
+    calls = f"{len(preview.calls)} calls outside, " if preview.calls else ""
+    return f"{changes}; {len(preview.events)} events, {calls}{findings} findings"

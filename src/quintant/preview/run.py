@@ -74,6 +74,8 @@ class Preview(Struct, frozen=True):
     """What could not be judged, and what went on for too long."""
     writes: int
     """How many there were, refused ones among them."""
+    calls: list[str] = []
+    """Calls of systems outside that would be made; a preview makes none but those that read."""
 
     @property
     def words(self) -> set[str]:
@@ -82,7 +84,8 @@ class Preview(Struct, frozen=True):
         conditions = {
             f"status={type}" for type, held in new_conditions(self.changes) if held == "True"
         }
-        return changes | conditions | ({"finding"} if self.findings or self.refused else set())
+        findings = {"finding"} if self.findings or self.refused else set()
+        return changes | conditions | findings | ({"call"} if self.calls else set())
 
     def beside(self, baseline: Preview) -> Preview:
         """What is otherwise than in the preview of another version.
@@ -95,6 +98,7 @@ class Preview(Struct, frozen=True):
             changes=differing(baseline.changes, self.changes),
             events=sorted(set(self.events) - set(baseline.events)),
             refused=[each for each in self.refused if each not in baseline.refused],
+            calls=[each for each in self.calls if each not in baseline.calls],
             findings=[*self.findings, *(f"of the baseline: {each}" for each in others)],
         )
 
@@ -118,6 +122,7 @@ async def preview(
     dry_run = DryRun(copy) if limits.server_dry_run else None
     transport = PreviewTransport(copy, limits.writes, dry_run)
     manager.configure(leader_elect=False, shards=None, sync_timeout=limits.seconds)
+    manager.remote_calls.hold()
     engine = manager.bind(replace(environment, transport=transport, listen=False, tracer=None))
     findings = [each async for each in _worked(engine, transport, limits, progress)]
     after = collect_garbage(copy.before, copy.now())
@@ -127,6 +132,7 @@ async def preview(
         [each for each in transport.writes if each.status >= 300 and each.status != 409],
         [*copy.findings, *(dry_run.findings if dry_run else ()), *findings, *_failures(engine)],
         len(transport.writes),
+        list(manager.remote_calls.held or ()),
     )
 
 

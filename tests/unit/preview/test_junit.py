@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from quintant.preview.junit import as_junit
+from quintant.preview.run import Preview
 from unit.preview.test_report import PREVIEW
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -33,6 +34,14 @@ def test_every_object_is_a_case_that_passes_unless_its_change_is_named() -> None
 def test_findings_and_conditions_are_cases_of_their_own() -> None:
     assert failing("finding")["findings"] == "2 findings"
     assert failing("status=Degraded")["status=Degraded"] is None
+
+
+def test_calls_outside_are_a_case_that_fails_if_it_is_named() -> None:
+    found = Preview([], [], [], [], 0, ["peers: leave"])
+    for words, failures in ((set[str](), "0"), ({"call"}, "1")):
+        suite = ElementTree.fromstring(as_junit(found, "new.py", words, NOW))[0]
+        assert suite.get("failures") == failures
+        assert "peers: leave" in ElementTree.tostring(suite, "unicode")
 
 
 def test_the_counts_are_those_of_the_cases() -> None:

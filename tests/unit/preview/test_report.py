@@ -47,6 +47,18 @@ def test_programs_read_all_of_it() -> None:
     assert document["findings"] == PREVIEW.findings
 
 
+def test_calls_outside_are_told_counted_and_may_fail() -> None:
+    calls = ["peers: have a leave its network"]
+    found = Preview([], [], [], [], 0, calls)
+    assert list(as_text(found)) == [
+        "call outside: peers: have a leave its network",
+        "nothing changes; 0 events, 1 calls outside, 0 findings",
+    ]
+    assert msgspec.json.decode(as_json(found))["calls"] == calls
+    assert found.words == {"call"}
+    assert found.beside(found).calls == []
+
+
 def test_nothing_is_said_in_one_line() -> None:
     assert list(as_text(Preview([], [], [], [], 0))) == ["nothing changes; 0 events, 0 findings"]
 

@@ -55,7 +55,7 @@ def controllers(
     options = options or from_environment(Options, os.environ)
     metrics, secrets = InfraMetrics(), Secrets()
     manager.operator(options, metrics=metrics, alerts=ALERTS)
-    remote = remote or _connected(manager, metrics)
+    remote = (remote or _connected(manager, metrics)).guarded(manager.remote_calls)
     resolver = Resolver(options, secrets)
     declare(manager, options, remote, resolver, metrics)
     scheduler.controllers(manager)

@@ -33,7 +33,10 @@ def controllers(
     keys, metrics = Keys(options), KlightMetrics()
     manager.operator(metrics=metrics, alerts=ALERTS)
     manager.serve_json(WORD, networks)
-    reconcile = LightNetworkReconciler(options, lambda: remote or _connected(options), metrics)
+    calls = manager.remote_calls
+    reconcile = LightNetworkReconciler(
+        options, lambda: calls.guard(remote or _connected(options), Peers, "peers"), metrics
+    )
     (
         manager.keyed("klight")
         .watches(

@@ -33,6 +33,7 @@ from quintant.runtime.manager.loops import loop_factory, stop_on_signals
 from quintant.runtime.manager.part import Part
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.alerts import Alert
+from quintant.runtime.remote_calls import RemoteCalls
 from quintant.runtime.settings import ManagerOptions, Settings, check_metrics
 from quintant.runtime.shard.layout import Shards
 from quintant.runtime.watch.timeouts import Timers
@@ -109,6 +110,8 @@ class Manager(ProgramDeclarations):
             burst=burst,
             staleness=None if staleness is None else seconds_of(staleness),
         )
+        self.remote_calls: RemoteCalls = RemoteCalls()
+        """What is called outside of the cluster; a preview makes only calls that read."""
         self.parts: dict[str, Part] = {}
         self.webhooks: WebhookDeclarations = WebhookDeclarations(name)
 

@@ -159,13 +159,6 @@ def test_options_that_make_no_sense_are_refused(arguments: tuple[object, ...], w
     assert why in result.output
 
 
-@pytest.mark.parametrize("name", ["infra", "klight"])
-def test_an_operator_that_acts_outside_of_the_cluster_is_refused(name: str) -> None:
-    result = preview(name)
-    assert result.exit_code == 1
-    assert f"cannot preview {name}" in result.output
-
-
 def test_a_word_that_means_nothing_is_refused() -> None:
     result = preview(GREETER, "--fail-on", "deletes")
     assert result.exit_code == 2

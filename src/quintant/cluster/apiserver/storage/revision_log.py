@@ -147,6 +147,17 @@ class RevisionStore:
         for key, entry in table.entries.items():
             table.entries[key] = StoredEntry(entry.raw, entry.rv, entry.labels, values(entry))
 
+    def restamp(self, table: Table, key: str, rv: int) -> StoredEntry:
+        """Have an entry carry the revision that another store gave it; nobody is told.
+
+        Later writes have greater ones, as they had there.
+        """
+        known = table.entries[key]
+        entry = StoredEntry(known.raw, rv, known.labels, known.field_values)
+        table.entries[key] = entry
+        self.revision = max(self.revision, rv)
+        return entry
+
     def delete(self, table: Table, key: str) -> Change:
         """Remove an entry; the change carries its last state and the new revision."""
         previous = table.entries.pop(key)

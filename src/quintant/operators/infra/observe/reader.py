@@ -40,6 +40,7 @@ from quintant.operators.infra.plan.search import named_ids, sought_marks, wished
 from quintant.operators.infra.remote import Provider, Providers
 from quintant.runtime.reconcile.context import Context
 from quintant.runtime.reconcile.keyed_state import KeyedState
+from quintant.runtime.remote_calls import HeldCall
 from quintant.runtime.source.long_calls import LongCalls
 
 _BAD = (InfrastructureWord.UNCONFIGURED, InfrastructureWord.FAILED)
@@ -227,10 +228,12 @@ def _unanswered(observed: Observed, failure: Failure) -> Observed:
 
 
 def _ended(error: Exception | None) -> Ended:
-    """How a long call ended, as decisions see it."""
+    """How a long call ended, as decisions see it; HeldCall if a preview did not make it."""
     if error is None:
         return Ended()
     if isinstance(error, ProviderError):
         return Ended(failure=error.failure)
+    if isinstance(error, HeldCall):
+        raise error
     message = "the call failed inside this program"
     return Ended(failure=Failure(ErrorClass.INTERNAL, "InternalError", message, applied=None))
