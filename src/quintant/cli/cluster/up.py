@@ -18,7 +18,7 @@ from quintant.cli.cluster.detach import (
 )
 from quintant.cli.cluster.serve_cluster import UpOptions, serve_cluster
 from quintant.cli.cluster.up_flags import UpFlags
-from quintant.cluster.apiserver.registry.inert_kinds import inert_names
+from quintant.cluster.common.inert_kinds import inert_names
 from quintant.cluster.common.node_heartbeat import GRACE_SECONDS
 from quintant.cluster.host.command_line import hide_arguments
 from quintant.cluster.instance.cluster import USUAL

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from quintant.cli.cluster.up import command
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.registry.inert_kinds import INERT_KINDS
+from quintant.cluster.common.inert_kinds import INERT_KINDS
 
-ROOT = Path(__file__).parents[5]
+ROOT = Path(__file__).parents[4]
 PROGRAMS = ("controllers", "kubelet", "kubeproxy", "scheduler", "simulated", "volumes")
 SECTION = re.compile(r"## Kinds that nothing acts on\n(.*?)\n## ", re.DOTALL)
 ROW = re.compile(r"^\| (\w+) \| (.+) \|$", re.MULTILINE)
