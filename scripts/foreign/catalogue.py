@@ -24,9 +24,30 @@ AGNHOST = GoProgram(
     changes=agnhost_changes.CHANGES,
 )
 """The program of most containers of Kubernetes' own tests: servers, webhooks, name lookups."""
+_ROLLOUTS = "github.com/argoproj/argo-rollouts"
+ARGO_ROLLOUTS = GoProgram(
+    "argo-rollouts", _ROLLOUTS, "v1.10.1", f"{_ROLLOUTS}/cmd/rollouts-controller"
+)
+_CERT_MANAGER = "github.com/cert-manager/cert-manager"
+CERT_MANAGER = GoProgram(
+    "cert-manager",
+    _CERT_MANAGER,
+    "v1.21.2",
+    main=(Path(__file__).parent / "cert_manager.go").read_text(),
+)
+"""Its controllers, webhook and CA injector, without issuers that need a service outside."""
 CHISEL = GoProgram("chisel", "github.com/jpillora/chisel", "v1.10.1")
-CONTROLLER_RUNTIME = GoProgram("controller-runtime", "sigs.k8s.io/controller-runtime", "v0.24.1")
+_CONTROLLER_RUNTIME = "sigs.k8s.io/controller-runtime"
+CONTROLLER_RUNTIME = GoProgram("controller-runtime", _CONTROLLER_RUNTIME, "v0.24.1")
 """A library: its own tests are built and run, and no program of it."""
+CLIENT_TESTS = GoProgram(
+    "controller-runtime-client-tests",
+    _CONTROLLER_RUNTIME,
+    CONTROLLER_RUNTIME.version,
+    f"{_CONTROLLER_RUNTIME}/pkg/client",
+    tests=True,
+)
+"""Those of its client: the suite that `make bench` has other clusters pass beside ours."""
 _COMET = "github.com/cometbft/cometbft"
 COMETBFT = GoProgram("cometbft", _COMET, "v0.38.17", f"{_COMET}/cmd/cometbft")
 PRIV_VAL_SERVER = GoProgram("priv_val_server", _COMET, "v0.38.17", f"{_COMET}/cmd/priv_val_server")
@@ -42,6 +63,21 @@ _HELM = "helm.sh/helm/v4"
 HELM = GoProgram("helm", _HELM, "v4.3.1", f"{_HELM}/cmd/helm")
 K9S = GoProgram("k9s", "github.com/derailed/k9s", "v0.50.9")
 """A console in a terminal, for `make bench`."""
+KUBE_STATE_METRICS = GoProgram("kube-state-metrics", "k8s.io/kube-state-metrics/v2", "v2.20.0")
+_KWOK = "sigs.k8s.io/kwok"
+KWOK = GoProgram("kwok", _KWOK, "v0.8.0", f"{_KWOK}/cmd/kwok")
+_METACONTROLLER = "github.com/metacontroller/metacontroller"
+METACONTROLLER = GoProgram(
+    "metacontroller",
+    "metacontroller",
+    # The last release whose version is one for Go.
+    "v1.5.20",
+    source_path=_METACONTROLLER,
+    sums=(
+        f"{_METACONTROLLER} v1.5.20 h1:uRuj/1LRa5FkZyiMrx+b1Ei/lplmDNeArd0XXrOUNtk=",
+        f"{_METACONTROLLER} v1.5.20/go.mod h1:9tm+EROn6hYzGHw4WSqAKq4I3deezpeJjsOmOMjw8M0=",
+    ),
+)
 _IBC = "github.com/cosmos/ibc-go/v8"
 SIMD = GoProgram(
     "simd",
@@ -157,9 +193,12 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         ACTIONLINT,
         AGNHOST,
         ANSIBLE,
+        ARGO_ROLLOUTS,
         BASEDPYRIGHT,
+        CERT_MANAGER,
         CHISEL,
         CRDIFY,
+        CLIENT_TESTS,
         COMETBFT,
         CYCLONEDX,
         DEVICESHIFU_HTTP,
@@ -173,8 +212,11 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         K9S,
         KOPF,
         KR8S,
+        KUBE_STATE_METRICS,
         KUBERNETES_ASYNCIO,
+        KWOK,
         LIGHTKUBE,
+        METACONTROLLER,
         PORTAL_HTTP_RELAY,
         PORTAL_RELAY,
         PORTAL_TUNNEL,
