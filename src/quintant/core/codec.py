@@ -142,10 +142,15 @@ def decode_reply(raw: bytes, type: Any = Any) -> Any:
 
 def decode_page(kind: type[Object], raw: bytes) -> Page:
     """A list answer, its items undecoded; Undecodable if it is no list (a Table is none)."""
+    return decode_untyped_page(resource_of(kind).kind, raw)
+
+
+def decode_untyped_page(kind: str, raw: bytes) -> Page:
+    """The same, of a kind without a class."""
     try:
         return _decode_around(raw, "items", _page)
     except BROKEN as error:
-        raise Undecodable(ObjectIdentity(f"{resource_of(kind).kind}List"), str(error)) from error
+        raise Undecodable(ObjectIdentity(f"{kind}List"), str(error)) from error
 
 
 def decode_line(raw: bytes) -> WatchLine:

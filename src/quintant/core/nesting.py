@@ -49,6 +49,22 @@ def elements(raw: bytes) -> Iterator[bytes]:
                 yield raw[start : token.end()]
 
 
+def is_deeper(raw: bytes, levels: int) -> bool:
+    """Whether anything is nested deeper than so many levels."""
+    if raw.count(b"{") + raw.count(b"[") <= levels:
+        return False
+    depth = 0
+    for token in _TOKEN.finditer(raw):
+        mark = raw[token.start()]
+        if mark in _OPENING:
+            depth += 1
+            if depth > levels:
+                return True
+        elif mark != _QUOTE:
+            depth -= 1
+    return False
+
+
 def pruned(raw: bytes, levels: int) -> bytes:
     """The same with null for whatever is nested deeper than so many levels."""
     pieces, depth, taken = [], 0, 0

@@ -2,24 +2,25 @@
 
 What is listed comes without a type, as kopf's handlers know it. A watch that ends goes on from
 where it was; one whose version is gone lists again, and what vanished meanwhile is reported as
-deleted. Nothing that a server says ends it.
+deleted. Nothing that a server says ends it. An object that cannot be read is left out, and is not
+taken for deleted.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
 import msgspec
 
 from quintant.client.rest import PAGE_SIZE, Rest
 from quintant.client.transport import JSON, ApiRequest
-from quintant.core import codec
+from quintant.core import codec, nesting
 from quintant.core.clock import Random, monotonic
 from quintant.core.errors import ApiError, QuintantError, Status, TransportError, from_status
+from quintant.core.object import ObjectMeta
 from quintant.kopf.declare.resource import Resource
-from quintant.kopf.values.fields import resolve
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.watch.backoff import ReflectorBackoff
 from quintant.runtime.watch.line_buffer import LineBuffer
@@ -28,6 +29,8 @@ from quintant.runtime.watch.timeouts import Timers
 
 GONE = 410
 MOST_PAGES = 100_000
+MOST_LEVELS = 200
+"""Of an object: what compares and copies them calls itself for each level."""
 RawObject = dict[str, Any]
 Report = Callable[[str | None, RawObject], None]
 
@@ -84,24 +87,42 @@ class ResourceWatch:
         return self._backoff.reconnect() if lost else self._backoff.next()
 
     async def _list(self) -> None:
-        seen: dict[str, RawObject] = {}
-        query = {"limit": str(PAGE_SIZE)}
+        seen: dict[str, RawObject | None] = {}
+        nameless, query = False, {"limit": str(PAGE_SIZE)}
         for _ in range(MOST_PAGES):
             reply = await self._rest.send(ApiRequest("GET", self._path, query, _HEADERS))
-            page = codec.decode_reply(reply.body, dict[str, Any])
-            for obj in page.get("items") or ():
-                if (uid := _uid(obj)) is not None:
-                    seen[uid] = obj
-            meta = page.get("metadata") or {}
-            if not (token := meta.get("continue")):
+            page = codec.decode_untyped_page(self._what, reply.body)
+            for raw in page.items or ():
+                obj, meta = self._decoded(raw)
+                if meta.name:
+                    seen[_uid(meta)] = obj
+                nameless = nameless or not meta.name
+            if not page.metadata.continue_token:
                 break
-            query = {"limit": str(PAGE_SIZE), "continue": str(token)}
-        for uid in [uid for uid in self._known if uid not in seen]:
-            self._report("DELETED", self._known.pop(uid))
+            query = {"limit": str(PAGE_SIZE), "continue": page.metadata.continue_token}
+        if not nameless:  # it may be any of those that are missing
+            for uid in [uid for uid in self._known if uid not in seen]:
+                self._report("DELETED", self._known.pop(uid))
         for uid, obj in seen.items():
-            self._known[uid] = _stub(obj)
-            self._report(None, {"apiVersion": self._api_version, "kind": self._kind, **obj})
-        self._version = str(meta.get("resourceVersion") or "")
+            if obj is not None:
+                self._known[uid] = _stub(obj)
+                self._report(None, {"apiVersion": self._api_version, "kind": self._kind, **obj})
+        self._version = page.metadata.resource_version
+
+    def _decoded(self, raw: msgspec.Raw) -> tuple[RawObject | None, ObjectMeta]:
+        """An object, and what it is called; None for one that cannot be read, which is left out."""
+        try:
+            meta = codec.decode_meta(raw)
+        except codec.BROKEN:
+            return None, ObjectMeta()
+        try:
+            obj = msgspec.json.decode(raw, type=dict[str, Any])
+            if not nesting.is_deeper(bytes(raw), MOST_LEVELS):
+                return obj, meta
+        except codec.BROKEN:
+            pass
+        log.warning("object left out", kind=self._what, name=meta.name, why=codec.TOO_DEEP)
+        return None, meta
 
     async def _watch(self) -> None:
         life = int(self._random.uniform(*self._timers.life))
@@ -129,31 +150,26 @@ class ResourceWatch:
                 async for chunk in chunks:
                     alive = monotonic()
                     for line in lines.feed(chunk):
-                        self._take(codec.decode_reply(line, dict[str, Any]))
+                        self._take(codec.decode_line(line))
 
-    def _take(self, event: Mapping[str, Any]) -> None:
-        kind, obj = event.get("type"), event.get("object")
-        if kind == "ERROR":
-            error = from_status(msgspec.convert(obj, Status))
+    def _take(self, event: codec.WatchLine) -> None:
+        if event.type == "ERROR":
+            error = from_status(codec.decode_reply(bytes(event.object), Status))
             raise VersionExpired if error.status == GONE else error
-        if not isinstance(obj, dict):
-            raise ValueError("an event without an object")
-        version = resolve(obj, ("metadata", "resourceVersion"))
-        uid = _uid(obj)
-        if kind in ("ADDED", "MODIFIED") and uid is not None:
+        obj, meta = self._decoded(event.object)
+        uid = _uid(meta)
+        if event.type == "DELETED" and meta.name:
+            known = self._known.pop(uid, None)
+            if (gone := obj or known) is not None:
+                self._report("DELETED", gone)
+        elif event.type in ("ADDED", "MODIFIED") and meta.name and obj is not None:
             self._known[uid] = _stub(obj)
-            self._report(kind, obj)
-        elif kind == "DELETED" and uid is not None:
-            self._known.pop(uid, None)
-            self._report(kind, obj)
-        self._version = str(version or self._version)
+            self._report(event.type, obj)
+        self._version = meta.resource_version or self._version
 
 
-def _uid(obj: Any) -> str | None:
-    meta = obj.get("metadata") if isinstance(obj, dict) else None
-    if not isinstance(meta, dict) or not isinstance(meta.get("name"), str):
-        return None
-    return str(meta.get("uid") or f"{meta.get('namespace', '')}/{meta['name']}")
+def _uid(meta: ObjectMeta) -> str:
+    return meta.uid or f"{meta.namespace}/{meta.name}"
 
 
 def _stub(obj: RawObject) -> RawObject:
