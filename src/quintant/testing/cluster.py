@@ -22,6 +22,7 @@ from quintant.client.config.credentials import CredentialProvider
 from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
+from quintant.cluster.apiserver.handlers.write import PureSteps
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.instance.recorder import Recorder, record
@@ -53,10 +54,18 @@ T = TypeVar("T")
 class InProcessCluster:
     """An embedded API server and everything a test needs around it."""
 
-    def __init__(self, *, seed: int = 0, rbac: bool = False, world: World | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        seed: int = 0,
+        rbac: bool = False,
+        world: World | None = None,
+        steps: PureSteps | None = None,
+    ) -> None:
         """With `rbac` a manager may do what roles allow it (`testing.privileges` gives it some).
 
         It begins with what is in `world` (the `snapshot` of another cluster), or else empty.
+        `steps` may remember what came of the same writes in other clusters.
         """
         begin = world or first_world()
         self._seed, self._rbac = seed, rbac
@@ -69,6 +78,7 @@ class InProcessCluster:
             rbac=rbac,
             store=begin.store(),
             dialer=self.dialer,
+            steps=steps,
         )
         self.server.tokens.accept(begin.tokens)
         self.server.tokens.add(ADMIN, admin())
@@ -192,7 +202,8 @@ class InProcessCluster:
     def snapshot(self) -> World:
         """The cluster's contents now, for other clusters to begin with; managers are no part."""
         server = self.server
-        return World(server.snapshot(), frozenset(self._installed), server.tokens.copy())
+        schemas = tuple(kind.schema for kind in server.catalog if kind.schema is not None)
+        return World(server.snapshot(), frozenset(self._installed), server.tokens.copy(), schemas)
 
     def restore(self, world: World) -> None:
         """Return to a `snapshot`: watches end with 410, and managers that run list again."""

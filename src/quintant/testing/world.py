@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 
+from quintant.cluster.apiserver.kinds.kind import DefinedSchema
 from quintant.cluster.apiserver.meta.user import StaticTokens
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Snapshot
@@ -28,6 +29,8 @@ class World:
     objects: Snapshot = field(repr=False)
     kinds: frozenset[type[Object]] = frozenset()
     tokens: StaticTokens = field(default_factory=StaticTokens, repr=False)
+    schemas: tuple[DefinedSchema, ...] = field(default=(), repr=False)
+    """Those of its custom kinds: what was compiled for one cluster, no other compiles again."""
 
     def store(self) -> RevisionStore:
         """A store of one's own with these objects."""

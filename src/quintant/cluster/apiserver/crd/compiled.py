@@ -48,12 +48,17 @@ class CompiledSchema:
     """The schema of a version: its text, and what is made of it once an object needs it."""
 
     def __init__(self, raw: bytes, scale: Scale | None) -> None:
-        self.digest: bytes = sha256(raw).digest()
+        self._digest = sha256(raw).digest()
         self._text = zlib.compress(raw, FASTEST)
         self._size = len(raw)
         self._scale = scale
         self._custom: CustomSchema | None = None
         self._merge: MergeSchema | None = None
+
+    @property
+    def digest(self) -> bytes:
+        """The same for the same text."""
+        return self._digest
 
     @property
     def cost(self) -> int:

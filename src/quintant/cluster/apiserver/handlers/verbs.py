@@ -7,7 +7,7 @@ what a client may say in headers and query parameters is understood here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -45,6 +45,7 @@ from quintant.cluster.apiserver.handlers.subresources import (
     is_eviction,
 )
 from quintant.cluster.apiserver.handlers.update import read_update_request
+from quintant.cluster.apiserver.handlers.write import PureSteps, ReadRequest
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -66,7 +67,7 @@ from quintant.core.resource import Resource
 OK = 200
 CREATED = 201
 ACCEPTED = 202
-READERS = {
+READERS: Mapping[str, ReadRequest] = {
     "create": read_create_request,
     "update": read_update_request,
     "patch": read_patch_request,
@@ -86,6 +87,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
     evictions: Evictions
     clock: Clock
     offload: Offload
+    steps: PureSteps
 
     async def handle(
         self, call: ApiRequest, route: RequestInfo, kind: Kind, user: User
@@ -158,7 +160,7 @@ class ResourceHandlers(msgspec.Struct, frozen=True):
         found = self.objects.read(target)
         live = 0 if found is None else len(found.raw)
         size = request_cost(call) + target.kind.request_cost + live
-        drafting = partial(READERS[verb], self.objects, call, target, user)
+        drafting = partial(self.steps.draft, READERS[verb], self.objects, call, target, user)
         result = await self.admission.write(drafting, size)
         code = CREATED if result.created else OK
         return await self._respond(call, target, result.entry, code, result.warnings)

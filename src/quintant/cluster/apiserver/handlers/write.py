@@ -15,11 +15,13 @@ of a deleted object removes it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
+from quintant.client.transport import ApiRequest
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.handlers.apply import draft_apply
 from quintant.cluster.apiserver.handlers.assign import assign
@@ -30,6 +32,7 @@ from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.handlers.update import draft_server_update
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     dedup_owner_references,
     deleting,
@@ -42,7 +45,7 @@ from quintant.cluster.apiserver.meta.status import (
     already_exists,
     unknown_error,
 )
-from quintant.cluster.apiserver.meta.types import Edit
+from quintant.cluster.apiserver.meta.types import Edit, JsonObject, ValidationResult
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.core.clock import Clock, Random, timestamp
@@ -81,16 +84,52 @@ class AdmissionControl(Protocol):
         """Refuse what its namespace has no room for; what is allowed is to be stored at once."""
 
 
+ReadRequest = Callable[[ObjectStore, ApiRequest, ObjectRef, User, str], tuple[Draft, WriteOptions]]
+"""Makes a draft of the request of a verb, at a time; it reads no more than the object itself."""
+
+
+class PureSteps:
+    """The steps of a write that follow from their arguments alone: no clock, no chance.
+
+    Whoever makes one world again and again gives its servers others, which remember what came of
+    the same arguments (quintant.testing.explore.simulation.memo).
+    """
+
+    def draft(
+        self,
+        read: ReadRequest,
+        objects: ObjectStore,
+        call: ApiRequest,
+        target: ObjectRef,
+        user: User,
+        now: str,
+    ) -> tuple[Draft, WriteOptions]:
+        """The draft that a request asks for at a time, and its options."""
+        return read(objects, call, target, user, now)
+
+    def validate(
+        self, kind: Kind, obj: JsonObject, live: JsonObject | None, sub: str
+    ) -> ValidationResult:
+        """What is wrong with an object, and what its author should know; it stays as it is."""
+        return validate(kind, obj, live, sub)
+
+
 class Writes:
     """The write path of every kind."""
 
     def __init__(
-        self, stored: ObjectStore, clock: Clock, random: Random, admission: AdmissionControl
+        self,
+        stored: ObjectStore,
+        clock: Clock,
+        random: Random,
+        admission: AdmissionControl,
+        steps: PureSteps,
     ) -> None:
         self._stored = stored
         self._clock = clock
         self._random = random
         self._admission = admission
+        self._steps = steps
 
     def create(
         self, target: ObjectRef, sent: Any, options: WriteOptions = WriteOptions()
@@ -149,7 +188,7 @@ class Writes:
         """What is ready, counted and found valid; 422 if anything is wrong. It can be repeated."""
         if ready.live is not None:
             bump_generation(ready.target.kind, ready.obj, ready.live)
-        advice = _advice(ready)
+        advice = self._advice(ready)
         return replace(ready, warnings=(*ready.warnings, *advice)) if advice else ready
 
     def check_admission(self, ready: Draft, options: WriteOptions) -> None:
@@ -217,14 +256,13 @@ class Writes:
             return WriteResult(stored_json.pack(target.kind, obj, base.rv), warnings=ready.warnings)
         return WriteResult(self._stored.put(target, obj), warnings=ready.warnings)
 
-
-def _advice(ready: Draft) -> tuple[str, ...]:
-    """What else the author should know; 422 if anything is wrong, with every warning so far."""
-    kind, obj = ready.target.kind, ready.obj
-    result = validate(kind, obj, ready.live, ready.target.subresource)
-    advice, causes = tuple(result.warnings), (*ready.update_errors, *result.errors)
-    if causes:
-        resource = kind.strategy.validation.reported_as or kind.resource
-        name = obj["metadata"].get("name", "")
-        raise invalid_object(resource, name, *causes).with_warnings(*ready.warnings, *advice)
-    return advice
+    def _advice(self, ready: Draft) -> tuple[str, ...]:
+        """What else the author should know; 422 if anything is wrong, with every warning so far."""
+        kind, obj = ready.target.kind, ready.obj
+        result = self._steps.validate(kind, obj, ready.live, ready.target.subresource)
+        advice, causes = tuple(result.warnings), (*ready.update_errors, *result.errors)
+        if causes:
+            resource = kind.strategy.validation.reported_as or kind.resource
+            name = obj["metadata"].get("name", "")
+            raise invalid_object(resource, name, *causes).with_warnings(*ready.warnings, *advice)
+        return advice

@@ -49,6 +49,10 @@ class DefinedSchema(Protocol):
     def cost(self) -> int:
         """What looking at any object takes beside its own size, in bytes."""
 
+    @property
+    def digest(self) -> bytes:
+        """The same for the same text."""
+
     def document(self) -> dict[str, Any]:
         """The schema as it was written, read again each time."""
 

@@ -25,7 +25,7 @@ from quintant.cluster.apiserver.handlers.get_list import Reads
 from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.handlers.subresources import is_create_only
 from quintant.cluster.apiserver.handlers.verbs import ResourceHandlers
-from quintant.cluster.apiserver.handlers.write import Writes
+from quintant.cluster.apiserver.handlers.write import PureSteps, Writes
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -71,6 +71,7 @@ class HandlerChain:
         dialer: WebhookDialer | None,
         managed: bool,
         disabled_plugins: frozenset[str] | None,
+        steps: PureSteps,
     ) -> None:
         self._catalog, self._access, self._managed = catalog, access, managed
         self._event_ttl = EventTtl(store)
@@ -84,7 +85,7 @@ class HandlerChain:
         disabled = default_off(managed) if disabled_plugins is None else disabled_plugins
         params = ParamAccess(store, catalog, access.authorizer)
         admission = AdmissionChain(self._crds, access, params, self._context, disabled)
-        self._writes = Writes(self._objects, clock, random, admission)
+        self._writes = Writes(self._objects, clock, random, admission, steps)
         self._deletes = Deletes(self._objects, clock)
         self.writes: Writes = self._writes
         self.deletes: Deletes = self._deletes
@@ -109,7 +110,7 @@ class HandlerChain:
         budgets = builtin_kind(catalog, "policy", "poddisruptionbudgets")
         evictions = Evictions(store, self._objects, self._deletes, budgets)
         self._handlers = ResourceHandlers(
-            self._objects, hub, Reads(store, random), admitted, evictions, clock, offload
+            self._objects, hub, Reads(store, random), admitted, evictions, clock, offload, steps
         )
 
     async def handle(

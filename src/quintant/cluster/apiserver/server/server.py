@@ -42,6 +42,7 @@ from quintant.cluster.apiserver.handlers.resource import (
     refuse_websocket,
 )
 from quintant.cluster.apiserver.handlers.subresources import is_connect, is_log_stream
+from quintant.cluster.apiserver.handlers.write import PureSteps
 from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.meta.request_info import RequestInfo, request_info
 from quintant.cluster.apiserver.meta.status import (
@@ -83,7 +84,8 @@ class ApiServer:
     `key` (PEM) signs tokens of service accounts for `issuers`; without it they end with the
     server. `dialer` reaches webhooks. `managed`: controllers run beside it, so that pods need
     accounts and volumes are held; `disabled_plugins` says it by name. `services` is their network.
-    `front_proxy` proves to extension servers who asks them; without it, none is reached.
+    `front_proxy` proves to extension servers who asks them; without it, none is reached. `steps`
+    may remember what came of the same writes in other servers.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class ApiServer:
         disabled_plugins: frozenset[str] | None = None,
         services: IPv4Network = NETWORK,
         front_proxy: FrontProxy | None = None,
+        steps: PureSteps | None = None,
     ) -> None:
         require_extra(CLUSTER, "the embedded API server")
         make_room()
@@ -132,6 +135,7 @@ class ApiServer:
             dialer=dialer,
             managed=managed,
             disabled_plugins=disabled_plugins,
+            steps=steps or PureSteps(),
         )
         self.streams: PodStreams = PodStreams(self.store, self._access, self._chain.admit_connect)
         """Whoever runs pods adds itself to its runtimes."""

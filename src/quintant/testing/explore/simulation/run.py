@@ -22,6 +22,7 @@ from quintant.testing.explore.remote import CALLER, Effect
 from quintant.testing.explore.scenario import Scenario, check_managers
 from quintant.testing.explore.simulation.garbage import collected_afterwards
 from quintant.testing.explore.simulation.log_capture import captured_logs
+from quintant.testing.explore.simulation.memo import RememberedSteps
 from quintant.testing.explore.simulation.normalise import Normalised
 from quintant.testing.explore.simulation.quiescence import NeverQuiet
 from quintant.testing.explore.simulation.scenario_world import ScenarioWorld, ScriptEnded
@@ -73,6 +74,7 @@ class ScenarioRunner:
         self.scenario = scenario
         self._used: MutableSet[Manager] = WeakSet()
         self._base: World | None = None
+        self._steps = RememberedSteps()
 
     def run(self, token: RunToken = RunToken()) -> RunRecord:
         """Make one run; ConfigError if the scenario itself is wrong."""
@@ -123,7 +125,7 @@ class ScenarioRunner:
     async def _run(self, record: RunRecord, base: World) -> None:
         token, trace, scenario = record.token, record.trace, self.scenario()
         injector = Injector(token.faults, trace)
-        cluster = InProcessCluster(seed=token.seed, world=base)
+        cluster = InProcessCluster(seed=token.seed, world=base, steps=self._steps)
         world = ScenarioWorld(
             scenario,
             cluster,
