@@ -69,9 +69,9 @@ class PortalTestbed:
     _pods: dict[str, Pod] = field(default_factory=dict)
     _since: dict[str, str] = field(default_factory=dict)
 
-    async def start(self) -> Engine:
+    async def start(self, **settings: Any) -> Engine:
         """Start the operator under its generated role."""
-        manager = Manager("portal")
+        manager = Manager("portal", **settings)
         controllers(manager, self.options, self.lines)
         self.account = await grant(self.cluster, manager)
         environment = self.cluster.environment(self.account.credentials)
@@ -266,8 +266,8 @@ def _moment(event: Event) -> str:
 
 
 @asynccontextmanager
-async def opened(options: Options = Options()) -> AsyncIterator[PortalTestbed]:
-    """A testbed in which the operator is at work."""
+async def opened(options: Options = Options(), **settings: Any) -> AsyncIterator[PortalTestbed]:
+    """A testbed in which the operator is at work, with these settings of its manager."""
     cluster = InProcessCluster(rbac=True)
     await cluster.install(PortalExpose, TunnelClass)
     testbed = PortalTestbed(cluster, options)
@@ -275,7 +275,7 @@ async def opened(options: Options = Options()) -> AsyncIterator[PortalTestbed]:
     async with run_component(cluster.server, component, cluster.clock, Random()):
         async with asyncio.TaskGroup() as group:
             task = group.create_task(testbed.attend())
-            await testbed.start()
+            await testbed.start(**settings)
             try:
                 yield testbed
             finally:

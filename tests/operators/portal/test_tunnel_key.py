@@ -6,6 +6,7 @@ import base64
 
 from quintant.api.core import Secret
 from quintant.core.object import ObjectMeta
+from quintant.core.owner import owned, owner_uid_of
 from quintant.operators.portal.api import KEY_TYPE
 from quintant.operators.portal.options import Options
 from testbeds.portal import PortalTestbed, condition, opened
@@ -77,6 +78,27 @@ async def test_a_secret_of_somebody_else_is_neither_used_nor_touched(
     after = await key(testbed)
     assert after is not None
     assert after.metadata.resource_version == before.metadata.resource_version
+
+
+async def test_a_key_of_another_expose_is_neither_used_nor_touched_and_made_when_it_is_gone(
+    testbed: PortalTestbed,
+) -> None:
+    await testbed.serve()
+    await testbed.classed()
+    other = await testbed.expose("other")
+    theirs = Secret(
+        metadata=ObjectMeta.like(other, name=NAME), string_data={"key": "theirs"}, type=KEY_TYPE
+    )
+    before = await testbed.cluster.create(owned(theirs, by=other))
+    await testbed.expose()
+    found = await testbed.phase("Failed")
+    assert condition(found, "TunnelDeploymentReady") == ("False", "DeploymentConflict")
+    assert await key(testbed) == before
+    await testbed.cluster.client.delete(before)
+    await testbed.phase("Ready")
+    made = await key(testbed)
+    assert made is not None
+    assert owner_uid_of(made) == found.metadata.uid
 
 
 async def test_an_image_that_tells_nothing_gets_no_key() -> None:

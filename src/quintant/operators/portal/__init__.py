@@ -76,7 +76,7 @@ def declare(
             shared=True,
         )
         .watches(RelayToken, to=by_index(TOKEN_INDEX), fields={"type": TOKEN_TYPE}, shared=True)
-        .watches(TunnelKey, to=observe.key_owner, when=deleted, fields={"type": KEY_TYPE})
+        .watches(TunnelKey, to=observe.key_users, when=deleted, fields={"type": KEY_TYPE})
         .uses(Secret, "create")
         .watches(
             TunnelClass,

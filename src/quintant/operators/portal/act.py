@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 
 from quintant.api.apps import Deployment
 from quintant.core.errors import AlreadyExists, ApiError, Conflict, NotFound, Terminal
+from quintant.core.owner import owner_of
 from quintant.core.text import one_line
 from quintant.operators.portal.api import GROUP, KEY_TYPE, PortalExpose, TunnelKey
 from quintant.operators.portal.builders import SEED_BYTES, adoptable, key_name, key_secret
@@ -69,19 +70,30 @@ async def act(
 async def _make_key(client: Client, observed: Observed, seed: Seed) -> Outcome | None:
     """The key, once; None if it is there."""
     expose = observed.expose
-    if observed.key is not None or not observed.keyed:
+    if not observed.keyed:
         return None
+    if observed.key is not None:
+        return _taken(observed.key, expose)
     name, namespace = key_name(expose.metadata.name), expose.metadata.namespace
     try:
         await client.create(key_secret(expose, seed()))
     except AlreadyExists:
         key = await client.find(TunnelKey, name, namespace, live=True)
-        if key is None or key.type == KEY_TYPE:
-            return None
-        return Outcome(OperationResult.CONFLICT, f"Secret '{name}' is somebody else's")
+        return _taken(key, expose) if key is not None else None
     except ApiError as error:
         return _refused(observed, error)
     return None
+
+
+def _taken(key: TunnelKey, expose: PortalExpose) -> Outcome | None:
+    """What keeps the key's name from us; None if the key is ours, or nobody's."""
+    held = owner_of(key)
+    ours = held is None or held.uid == expose.metadata.uid
+    if ours and key.type == KEY_TYPE:
+        return None
+    if held is not None and held.uid != expose.metadata.uid and held.is_named_as(expose):
+        return Outcome(OperationResult.WAITING, "An earlier key of this name is still going away")
+    return Outcome(OperationResult.CONFLICT, f"Secret '{key.metadata.name}' is somebody else's")
 
 
 def _refused(observed: Observed, error: ApiError) -> Outcome:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
-from quintant.core.object import Request
+from quintant.core.object import Object, Request
 from quintant.core.owner import controller_of
 from quintant.operators.portal.api import (
     TARGET_TLS,
@@ -59,7 +59,7 @@ CHANGED = (
     # A process that started from an old list sees only now what an earlier one wrote last.
     | predicates.changed(_written_aspects)
 )
-_OUR_NAME = deployment_name("")
+_DEPLOYMENT, _KEY = deployment_name(""), key_name("")
 
 
 async def observe(ctx: Context[PortalExpose], options: Options, reports: TunnelReports) -> Observed:
@@ -72,10 +72,10 @@ async def observe(ctx: Context[PortalExpose], options: Options, reports: TunnelR
         # Where no webhook is, it may have no name: then there is no such Service.
         service=await client.find(Service, name, namespace) if name else None,
         tunnel_class=tunnel_class,
-        existing=await client.find(Deployment, deployment_name(expose.metadata.name), namespace),
+        existing=await client.find_any(Deployment, deployment_name(ctx.request.name), namespace),
         # Where a PortalExpose is reconciled, the pods of its tunnels are held.
         pods=tuple(await client.list(Pod, index=(POD_INDEX, f"{namespace}/{chosen}"), held=True)),
-        key=await client.find(TunnelKey, key_name(expose.metadata.name), namespace),
+        key=await client.find_any(TunnelKey, key_name(ctx.request.name), namespace),
         keyed=not options.tunnels.silent,
         errors=tuple(validate_expose(expose.spec)),
         class_errors=tuple(validate_class(tunnel_class.spec)) if tunnel_class else (),
@@ -143,16 +143,22 @@ def expose_of(pod: Pod) -> Iterable[Request]:
 
 def namesake(deployment: Deployment) -> Iterable[Request]:
     """The PortalExpose whose Deployment could not have its name; it can now."""
-    name = deployment.metadata.name
-    if name.endswith(_OUR_NAME):
-        yield Request(name.removesuffix(_OUR_NAME), deployment.metadata.namespace)
+    yield from _named(deployment, _DEPLOYMENT)
 
 
-def key_owner(key: TunnelKey) -> Iterable[Request]:
-    """The PortalExpose whose key it is."""
+def key_users(key: TunnelKey) -> Iterable[Request]:
+    """The PortalExpose whose key it is, and the one whose key has its name."""
     held = controller_of(key)
     if held is not None and held.kind == PortalExpose.__name__:
         yield Request(held.name, key.metadata.namespace)
+    yield from _named(key, _KEY)
+
+
+def _named(child: Object, suffix: str) -> Iterable[Request]:
+    """The PortalExpose of which a child would have this name, unless it was cut."""
+    name = child.metadata.name
+    if name.endswith(suffix):
+        yield Request(name.removesuffix(suffix), child.metadata.namespace)
 
 
 def service_aspects(service: Service) -> object:

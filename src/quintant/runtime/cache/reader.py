@@ -82,6 +82,13 @@ class Reader:
         except NotFound:
             return None
 
+    async def find_any(self, kind: type[K], name: str, namespace: str = "") -> K | None:
+        """`find`, for a name that anybody may have: what another member holds is read live."""
+        try:
+            return await self.find(kind, name, namespace)
+        except NotHeld:
+            return await self.find(kind, name, namespace, live=True)
+
     async def list(
         self,
         kind: type[K],
