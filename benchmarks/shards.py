@@ -33,14 +33,17 @@ from benchmarks.subprocesses import answer, module_command
 from foreign.process import free_ports
 from processes.running import running_command
 from processes.usage import MEGABYTE, cpu
+from quintant.api.coordination import Lease
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.gather import each
 from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.cache.client import Client
+from quintant.runtime.shard.group_lease import MAP
 from quintant.runtime.shard.layout import by_key, range_of
 from quintant.runtime.shard.plan import quotas
+from quintant.runtime.shard.shard_map import decode_map
 
 PROGRAM = Path(__file__).parent / "operators/with_shards.py"
 RANGES = 128
@@ -50,6 +53,8 @@ REST_SECONDS = 40.0
 AT_ONCE = 8
 POLL_SECONDS = 0.25
 """A scrape costs milliseconds of what is measured."""
+GROUP = "greeter"
+"""The manager of that operator, and so its Lease."""
 QUIET_LOAD = 0.5
 """Of a core, before the run: above it, what is measured is the waiting of others, too."""
 
@@ -68,7 +73,7 @@ METHOD = (
     "{objects:,} Greeters with a ConfigMap each, of one member and of one of three. Rest: PATCHes "
     "of Leases that the server counted in {rest:g} s, by two members. CPU: the operator of "
     "`reconcile` (a child and a status), all members together, without shards and with one, "
-    "two and five members; what they do at rest until {settle:g} s after it is part of that, "
+    "two and five members that have divided the ranges; what they do at rest until {settle:g} s after it is part of that, "
     "so --quick says little of it. "
     "The fullest member is computed: keys that differ by a number, ranges as quotas divide them."
 )
@@ -188,6 +193,8 @@ def _cost(members: int, sizes: Sizes, say: Callable[[str], None]) -> float:
             running.enter_context(operator.running(server.env)).pid for _ in range(members or 1)
         ]
         _load(server, "warm", WARM)
+        if members:
+            asyncio.run(_divided(server, members))
         time.sleep(SETTLE_SECONDS)
         before = cpu(pids)
         _load(server, "burst", sizes.resources)
@@ -202,11 +209,32 @@ def _grown(members: int, sizes: Sizes, say: Callable[[str], None]) -> float:
     with envtest_server(sizes) as server, ExitStack() as running:
         pids = [running.enter_context(operator.running(server.env)).pid for _ in range(members)]
         _load(server, "warm", WARM)
+        asyncio.run(_divided(server, members))
         time.sleep(SETTLE_SECONDS)
         before = _memory(pids)
         _load(server, "burst", sizes.objects)
         time.sleep(SETTLE_SECONDS)
         return (_memory(pids) - before) / members
+
+
+async def _divided(server: EnvtestServer, members: int) -> None:
+    """Return once each of the members holds its share of the ranges."""
+    transport = HttpTransport(Config.load(Path(server.env["KUBECONFIG"])))
+    client = Client(Rest(transport))
+    try:
+        while not _is_divided(await client.find(Lease, GROUP, "default"), members):
+            await asyncio.sleep(POLL_SECONDS)
+    finally:
+        await transport.close()
+
+
+def _is_divided(lease: Lease | None, members: int) -> bool:
+    text = lease.metadata.annotations.get(MAP, "") if lease is not None else ""
+    if not text:
+        return False
+    shards = decode_map(text)
+    held = [len(shards.epochs(member)) for member in shards.holders()]
+    return not shards.free() and len(held) == members and max(held) - min(held) <= 2
 
 
 def _memory(pids: Sequence[int]) -> float:

@@ -120,14 +120,16 @@ class Rest(Struct, frozen=True):
         return version
 
     def watch(
-        self, kind: type[K], namespace: str, query: Mapping[str, str]
+        self, kind: type[K], namespace: str, query: Mapping[str, str], *, gather: float = 0.0
     ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
-        """Open a watch; yields chunks of newline-framed events, cut anywhere."""
+        """Open a watch; yields chunks of newline-framed events, cut anywhere.
+
+        One that is busy may be read every `gather` seconds, and no more often.
+        """
         resource = resource_of(kind)
         headers = _PARTIAL if resource.metadata_only else _PLAIN
-        return self.stream(
-            ApiRequest("GET", resource.path(namespace), {**query, "watch": "1"}, headers)
-        )
+        path, whole = resource.path(namespace), {**query, "watch": "1"}
+        return self.stream(ApiRequest("GET", path, whole, headers, gather=gather))
 
     @asynccontextmanager
     async def stream(self, call: ApiRequest) -> AsyncIterator[AsyncIterator[bytes]]:

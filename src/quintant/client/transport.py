@@ -34,6 +34,8 @@ class ApiRequest(Struct, frozen=True):
     """A PATCH that does no harm when sent twice; GET and DELETE never do."""
     fence: Callable[[ApiRequest], None] | None = None
     """Asked in the step that hands the bytes over, on every try; what it raises is raised."""
+    gather: float = 0.0
+    """Seconds for which a stream that is busy may be left unread, to be read in larger pieces."""
 
     @property
     def target(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import cast
 
 from quintant.http.head import ProtocolError, ResponseHead
@@ -43,6 +44,8 @@ class ClientConnection(asyncio.Protocol):
         """Loop time since which it has had nothing to do."""
         self._lost = lost
         self._transport: asyncio.Transport | None = None
+        self._carrier: asyncio.Transport | None = None
+        """What was there before TLS was put above it: left unread, it costs nothing."""
         self._error: Exception | None = None
         self._response: ResponseParser | None = None
         self._most: int | None = None
@@ -102,12 +105,19 @@ class ClientConnection(asyncio.Protocol):
             await self._news()
         return self._take()
 
+    async def gather(self, seconds: float) -> None:
+        """Leave what comes of the opened response to the system for so long."""
+        self._hold_back()
+        await asyncio.sleep(seconds)
+        self._let_come()
+
     def close(self) -> None:
         """End the connection at once; a caller that waits for a response gets that it broke."""
         self._fail(ConnectionBroken(self._begun))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection stands; called again when TLS was put above what there was."""
+        self._carrier = self._transport or cast(asyncio.Transport, transport)
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
@@ -160,16 +170,21 @@ class ClientConnection(asyncio.Protocol):
 
     def _take(self) -> bytes:
         pieces, self._pieces, self._size = self._pieces, [], 0
-        if self._paused and self._transport is not None:
-            self._paused = False
-            self._transport.resume_reading()
+        self._let_come()
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _hold_back(self) -> None:
         """Make the peer of a slow reader wait."""
-        if not self._paused and self._transport is not None:
+        if not self._paused and self._transport is not None and self._carrier is not None:
             self._paused = True
-            self._transport.pause_reading()
+            with suppress(RuntimeError):  # it is being closed
+                self._carrier.pause_reading()
+
+    def _let_come(self) -> None:
+        if self._paused and self._transport is not None and self._carrier is not None:
+            self._paused = False
+            with suppress(RuntimeError):  # it is being closed
+                self._carrier.resume_reading()
 
     def _fail(self, error: Exception) -> None:
         self._error = self._error or error

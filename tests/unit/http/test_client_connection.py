@@ -157,3 +157,23 @@ async def test_end_of_a_stream_is_an_empty_piece_as_often_as_asked() -> None:
     await opening
     assert [await connection.read() for _ in range(3)] == [b"a", b"", b""]
     assert connection.usable
+
+
+async def test_an_opened_response_can_be_left_to_the_system_for_a_while() -> None:
+    connection, carrier, _ = connected()
+    above = RecordingTransport()
+    connection.connection_made(above)  # TLS
+    task = asyncio.ensure_future(connection.open("GET", b"question"))
+    await settle()
+    connection.data_received(ENDLESS)
+    await task
+    gathering = asyncio.ensure_future(connection.gather(5.0))
+    paused = []
+    for seconds in (4.9, 0.2):
+        await advance(seconds)
+        paused.append((carrier.paused, above.paused))
+    await gathering
+    # Below TLS, where nothing is decrypted meanwhile.
+    assert paused == [(True, False), (False, False)]
+    connection.data_received(b"2\r\nok\r\n")
+    assert await connection.read() == b"ok"

@@ -55,34 +55,44 @@ class Dialer(Struct, frozen=True):
     """Whether special addresses are refused, whatever name leads to one."""
 
     async def dial(
-        self, seconds: float, lost: Callable[[ClientConnection], None]
+        self, seconds: float, lost: Callable[[ClientConnection], None], *, layered: bool = False
     ) -> ClientConnection:
-        """Connect within so many seconds; `lost` hears of the connection's end."""
+        """Connect within so many seconds; `lost` hears of the connection's end.
+
+        With `layered`, TLS is put above a connection that stands, which then can be left unread.
+        """
+        direct = not (self.route.connect_request or self.route.proxy)
+        above = layered and direct and self.tls is not None
         try:
             async with asyncio.timeout(seconds):
-                connection = await self._connect(lost)
+                connection = await self._connect(lost, plain=above)
                 if self.route.connect_request:
                     await self._tunnel(connection, seconds)
+                elif above:
+                    await self._put_above(connection)
         except TimeoutError as error:
             raise ServerUnreachable(error, proxy=False) from None
         return connection
 
-    async def _connect(self, lost: Callable[[ClientConnection], None]) -> ClientConnection:
+    async def _connect(
+        self, lost: Callable[[ClientConnection], None], *, plain: bool
+    ) -> ClientConnection:
         proxied = self.route.proxy is not None
         try:
             *others, last = await self._addresses(self.route.first_hop)
             for address in others:
                 with suppress(OSError):
-                    return await self._open(*address, lost)
-            return await self._open(*last, lost)
+                    return await self._open(*address, lost, plain=plain)
+            return await self._open(*last, lost, plain=plain)
         except OSError as error:
             raise ServerUnreachable(error, proxy=proxied) from None
 
     async def _open(
-        self, host: str, port: int, lost: Callable[[ClientConnection], None]
+        self, host: str, port: int, lost: Callable[[ClientConnection], None], *, plain: bool
     ) -> ClientConnection:
         hop, proxied = self.route.first_hop, self.route.proxy is not None
-        secure = (ssl.create_default_context() if proxied else self.tls) if hop.secure else None
+        encrypted = hop.secure and not plain
+        secure = (ssl.create_default_context() if proxied else self.tls) if encrypted else None
         name = (hop.host if proxied else self.name) if secure else None
         loop = asyncio.get_running_loop()
         _, connection = await loop.create_connection(
@@ -107,6 +117,13 @@ class Dialer(Struct, frozen=True):
             connection.close()
             raise
 
+    async def _put_above(self, connection: ClientConnection) -> None:
+        try:
+            await self._secure(connection)
+        except BaseException:
+            connection.close()
+            raise
+
     async def _secure(self, connection: ClientConnection) -> None:
         assert self.tls is not None, "there is a tunnel only where there is TLS"
         loop = asyncio.get_running_loop()
@@ -116,8 +133,10 @@ class Dialer(Struct, frozen=True):
             )
         except OSError as error:
             raise ServerUnreachable(error, proxy=False) from None
-        if above is not None:
-            connection.connection_made(above)
+        if above is None:
+            closed = ConnectionResetError("the connection was closed before TLS stood")
+            raise ServerUnreachable(closed, proxy=False)
+        connection.connection_made(above)
 
 
 def tune(made: socket.socket) -> None:

@@ -69,10 +69,13 @@ class ConnectionPool(IdleConnections):
         return encode_request(call.method, self._prefix + call.target, lines, call.body)
 
     async def dial(
-        self, seconds: float, lost: Callable[[ClientConnection], None]
+        self, seconds: float, lost: Callable[[ClientConnection], None], *, layered: bool = False
     ) -> ClientConnection:
-        """A new connection, made within so many seconds; `lost` hears of its end."""
-        return await self._dialer.dial(seconds, lost)
+        """A new connection, made within so many seconds; `lost` hears of its end.
+
+        One that is `layered` can be left unread.
+        """
+        return await self._dialer.dial(seconds, lost, layered=layered)
 
 
 def _lines(impersonate: Impersonate) -> str:
@@ -88,7 +91,7 @@ def _lines(impersonate: Impersonate) -> str:
     return "".join(header_line(name, value) for name, value in lines)
 
 
-@lru_cache(maxsize=64)  # a client's calls have few different headers
+@lru_cache(maxsize=1024)  # few are different; a member's writes say which range they are of
 def _given(headers: tuple[tuple[str, str], ...]) -> str:
     """The headers of a call, and those of ours that it says nothing about."""
     given = {name.lower() for name, _ in headers}

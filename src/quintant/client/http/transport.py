@@ -31,6 +31,8 @@ from quintant.core.errors import ConfigError, ConnectError, StreamStalled
 from quintant.http.client_connection import ClientConnection, ConnectionBroken
 from quintant.http.head import ResponseHead
 
+# Of a stream: a piece of so much is worth reading by itself.
+LARGE_BYTES = 16 * 1024
 # Of a call's time, what reaching the server may take: with more, none is left for the answer.
 CONNECT_SHARE = 0.8
 
@@ -129,15 +131,19 @@ class HttpTransport(Authenticated):
         pool = self._fitting(credential, monotonic())
         try:
             async with asyncio.timeout(self._limits.head) as limit:
-                connection = await self._dial(pool, self._limits.connect)
+                layered = call.gather > 0
+                connection = await self._dial(pool, self._limits.connect, layered=layered)
                 return connection, await connection.open(call.method, pool.encode(call, credential))
         except FAILURES as error:
             if isinstance(error, TimeoutError) and limit.expired():
                 raise StreamStalled(f"{call}: no head within {self._limits.head:g} s") from None
             raise explain_request_error(error, call, self._config) from None
 
-    async def _dial(self, pool: ConnectionPool, seconds: float) -> ClientConnection:
-        found = await pool.dial(min(seconds, self._limits.connect), self._connections.discard)
+    async def _dial(
+        self, pool: ConnectionPool, seconds: float, *, layered: bool = False
+    ) -> ClientConnection:
+        within, lost = min(seconds, self._limits.connect), self._connections.discard
+        found = await pool.dial(within, lost, layered=layered)
         if self._closed:
             found.close()
             raise _closed()
@@ -179,9 +185,14 @@ def _pass(
 
 
 async def _chunks(connection: ClientConnection, call: ApiRequest) -> AsyncIterator[bytes]:
+    asked = monotonic()
     try:
         while piece := await connection.read():
+            busy = monotonic() - asked < call.gather and len(piece) < LARGE_BYTES
             yield piece
+            if busy:
+                await connection.gather(call.gather)
+            asked = monotonic()
     except FAILURES as error:
         raise explain_stream_error(error, call) from None
 

@@ -57,6 +57,8 @@ class OwnedRanges:
     def __init__(self, ranges: int, controllers: Iterable[ShardedController]) -> None:
         self.ranges = ranges
         self.states: dict[int, RangeState] = {}
+        self._ours: set[int] = set()
+        """Those that are ours in the map: asked for with every object that comes."""
         self.epochs: dict[int, int] = {}
         self.overdue: dict[int, float] = {}
         """When ranges were given whose grace is over, and of which something goes on."""
@@ -82,6 +84,10 @@ class OwnedRanges:
         """The keys of one controller."""
         return _ControllerKeys(self, self._controllers[controller])
 
+    def holds_all(self) -> bool:
+        """Whether the map says that every range there is is ours, as with one member alone."""
+        return len(self._ours) > self.ranges
+
     def range_of(self, controller: str, request: Request) -> int:
         """The range of a controller's key."""
         return self._number(self._controllers[controller], request)
@@ -106,6 +112,10 @@ class OwnedRanges:
             self.epochs.pop(number, None)
         else:
             self.states[number] = state
+        if state in OURS:
+            self._ours.add(number)
+        else:
+            self._ours.discard(number)
         self._move()
         return state
 
@@ -253,13 +263,16 @@ class _ControllerKeys:
 
     def __init__(self, owned: OwnedRanges, controller: ShardedController) -> None:
         self._owned, self._controller = owned, controller
+        self._key, self._ours, self._ranges = controller.key, owned._ours, owned.ranges
+        self.holds_all = owned.holds_all
         self.by_namespace: bool = controller.key is by_namespace
         self.together: bool = controller.key is None
 
     def holds(self, request: Request) -> bool:
         """Whether the map says that a key is ours, whatever its range is at."""
-        owned = self._owned
-        return owned.state(owned.range_of(self._controller.name, request)) in OURS
+        key = self._key
+        number = LEADER if key is None else range_of(key(request), self._ranges)
+        return number in self._ours
 
     def begin(self, request: Request, abort: Callable[[], None]) -> FenceKey | None:
         owned, name = self._owned, self._controller.name

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -32,12 +33,12 @@ class SentWrites(Struct, frozen=True):
         key = FENCE_KEY.get() if call.fence is not None else None
         if key is None:
             return await self.inner.request(call)
-        mark = f"quintant/{QUINTANT} range={range_name(key.range)} epoch={key.epoch}"
+        agent = _agent(key.range, key.epoch)
         answered = False
         self.owned.sending(key.range)
         try:
             reply = await self.inner.request(
-                replace(call, headers={**call.headers, "user-agent": mark})
+                replace(call, headers={**call.headers, "user-agent": agent})
             )
             answered = True
         except (NotLeader, ConfigError):
@@ -53,3 +54,8 @@ class SentWrites(Struct, frozen=True):
 
     async def close(self) -> None:
         await self.inner.close()
+
+
+@lru_cache(maxsize=1024)  # one for each range that is held
+def _agent(number: int, epoch: int) -> str:
+    return f"quintant/{QUINTANT} range={range_name(number)} epoch={epoch}"

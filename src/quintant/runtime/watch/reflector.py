@@ -41,6 +41,11 @@ log: Final = get_logger()
 _QUIETLY = (WatchOutcome.ENDED, WatchOutcome.IDLE, WatchOutcome.OUTDATED, WatchOutcome.REFUSED)
 
 
+GATHER_SECONDS = 0.05
+"""How late an event may come of which most are left to others: waking up for each costs more than
+reading it."""
+
+
 class Reflector(Generic[K]):
     """Keeps a sink true to the server."""
 
@@ -171,7 +176,10 @@ class Reflector(Generic[K]):
         )
         try:
             async with self._rest.watch(
-                self.scope.kind, self.scope.namespace, self._watch_query(life)
+                self.scope.kind,
+                self.scope.namespace,
+                self._watch_query(life),
+                gather=GATHER_SECONDS if self.foreign is not None else 0.0,
             ) as chunks:
                 return await run.read(chunks)
         finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -448,6 +449,36 @@ async def test_stream_hands_on_what_comes_when_it_comes_of_any_length() -> None:
         assert await anext(stream.chunks) == b"first\n"
         more.set()
         assert b"".join([chunk async for chunk in stream.chunks]) == line
+
+
+@pytest.mark.parametrize("tls", [TLS, None])
+async def test_stream_that_may_be_left_unread_brings_everything_in_order(
+    tls: ssl.SSLContext | None,
+) -> None:
+    lines = [b"%d\n" % number for number in range(200)]
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for line in lines:
+            await response.write(line)
+        return response
+
+    async with (
+        serving(answer, tls) as api,
+        transport(api.config()) as http,
+        http.stream(replace(GET, gather=0.01)) as stream,
+    ):
+        assert b"".join([chunk async for chunk in stream.chunks]) == b"".join(lines)
+
+
+async def test_stream_that_may_be_left_unread_shows_nothing_to_a_server_without_our_trust() -> None:
+    other = TlsConfig(Pem("ca", Sensitive(Authority("other").pem)))
+    async with serving(hello, TLS) as api, transport(api.config(other)) as http:
+        with pytest.raises(ConnectError, match="not signed by an authority we trust"):
+            async with http.stream(replace(GET, gather=0.01)):
+                raise AssertionError
+    assert not api.seen
 
 
 async def test_leaving_a_stream_closes_its_connection() -> None:

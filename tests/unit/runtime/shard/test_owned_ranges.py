@@ -57,6 +57,20 @@ def begun(owned: OwnedRanges, request: Request = A, controller: str = "ship") ->
     return key
 
 
+def test_all_is_held_only_with_every_range_and_that_of_the_leader() -> None:
+    assert not holding(*range(128)).holds_all()
+    assert not holding(LEADER, *range(127)).holds_all()
+    owned = holding(LEADER, *range(128))
+    assert owned.holds_all()
+    owned.step(3, RangeEvent.GIVE)
+    assert owned.holds_all()  # the map names us until the range is released
+    owned.step(3, RangeEvent.DRAINED)
+    owned.step(3, RangeEvent.RELEASED)
+    assert not owned.holds_all()
+    owned.lose()
+    assert not owned.of("ship").holds(A)
+
+
 def test_a_key_of_a_range_that_is_held_is_taken_up_and_no_other() -> None:
     owned = holding(NUMBER)
 

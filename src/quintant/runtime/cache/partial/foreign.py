@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from uuid import UUID
 
 from quintant.core.object import Request
 
@@ -67,9 +66,10 @@ class ForeignObjects:
 
 def _packed(uid: str) -> str | bytes:
     """A uid in sixteen bytes, where it is one; every object of a member has its own."""
-    if len(uid) == UID_LENGTH:
+    if len(uid) == UID_LENGTH and uid[8::5][:4] == "----":
+        digits = uid.replace("-", "")
         with suppress(ValueError):
-            packed = UUID(uid)
-            if str(packed) == uid:
-                return packed.bytes
+            packed = bytes.fromhex(digits)
+            if packed.hex() == digits:
+                return packed
     return uid

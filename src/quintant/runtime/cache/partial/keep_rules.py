@@ -49,6 +49,9 @@ class OwnKeys(Protocol):
     def holds(self, request: Request) -> bool:
         """Whether a key's range is ours, at work or not yet, or not any more."""
 
+    def holds_all(self) -> bool:
+        """Whether every range is, as with one member alone."""
+
 
 class Partition(Protocol):
     """Which keys are ours."""
@@ -59,6 +62,10 @@ class Partition(Protocol):
         """Those of the controller of this name."""
 
 
+def _never() -> bool:
+    return False
+
+
 class KeepRule(Struct, frozen=True):
     """How one controller's declaration of a kind maps objects to its keys."""
 
@@ -67,6 +74,8 @@ class KeepRule(Struct, frozen=True):
     """Whether a key's range is ours, at work or not yet, or not any more."""
     decodes: bool = False
     """Whether `keys` needs more of an object than its metadata."""
+    holds_all: Callable[[], bool] = _never
+    """Whether every key is held: then no object needs to be asked about."""
 
     def fate(self, obj: Any) -> Fate:
         """What the rule says of an object, or of the metadata of one."""
@@ -92,6 +101,7 @@ class KeepRules:
         self.whole: bool = False
         """Whether somebody needs all objects of the kind."""
         self._decodes = False
+        self._holds_all: Callable[[], bool] = _never
 
     def add(self, rule: KeepRule | None) -> None:
         """One more declaration of the kind; None if it needs all objects."""
@@ -100,18 +110,29 @@ class KeepRules:
         else:
             self._rules.append(rule)
             self._decodes = self._decodes or rule.decodes
+            self._holds_all = rule.holds_all
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether no object needs to be asked about, for now."""
+        return self.whole or self._holds_all()
 
     def keep(self, obj: Any) -> bool:
         """Whether an object is held here."""
-        return self.whole or self._decide(obj, self._rules)
+        return self.keeps_all or self._decide(obj)
 
     def skims(self, skimmed: Any) -> bool:
         """Whether an object is surely not held here, as far as its metadata say."""
-        return not (self.whole or self._decodes or self._decide(skimmed, self._rules))
+        return not (self.keeps_all or self._decodes or self._decide(skimmed))
 
-    def _decide(self, obj: Any, rules: Iterable[KeepRule]) -> bool:
+    @property
+    def decodes(self) -> bool:
+        """Whether metadata alone never say that an object is not held."""
+        return self.keeps_all or self._decodes
+
+    def _decide(self, obj: Any) -> bool:
         foreign = False
-        for rule in rules:
+        for rule in self._rules:
             fate = rule.fate(obj)
             if fate is Fate.HELD:
                 return True

@@ -34,7 +34,7 @@ class PartialInformer(Informer[K]):
         self.foreign = ForeignObjects()
         self._rules = KeepRules()
         self._gained: set[Request] = set()
-        self.skimmer: Skimmer = Skimmer(self._is_foreign)
+        self.skimmer: Skimmer = Skimmer(self._is_foreign, lambda: self._rules.decodes)
         super()._begin()
 
     def _reflector(self, namespace: str) -> Reflector[K]:
@@ -118,10 +118,8 @@ class PartialInformer(Informer[K]):
         # What a range brings was there before: it is no news.
         super()._take(key, obj, initial=initial or key in self._gained)
 
-    def _is_foreign(self, skimmed: Skimmed) -> bool:
+    def _is_foreign(self, skimmed: Skimmed, key: Request) -> bool:
         """Whether an object is left to others, and was not held so far."""
-        meta = skimmed.metadata
-        key = Request(meta.name, meta.namespace)
         return key not in self._ahead and self.store.get(key) is None and self._rules.skims(skimmed)
 
     def _is_followed(self, key: Request, obj: K) -> bool:

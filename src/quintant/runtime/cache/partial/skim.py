@@ -51,13 +51,20 @@ _CHANGES = {"ADDED": False, "MODIFIED": False, "DELETED": True}
 
 
 class Skimmer:
-    """Finds what is left to others; `is_foreign` says so of an object's metadata."""
+    """Finds what is left to others; `is_foreign` says so of an object's metadata.
 
-    def __init__(self, is_foreign: Callable[[Skimmed], bool]) -> None:
-        self._is_foreign = is_foreign
+    While `decodes` says that metadata cannot decide, or need not, nothing is skimmed.
+    """
+
+    def __init__(
+        self, is_foreign: Callable[[Skimmed, Request], bool], decodes: Callable[[], bool]
+    ) -> None:
+        self._is_foreign, self._decodes = is_foreign, decodes
 
     def event(self, line: bytes) -> ForeignEvent | None:
         """What a line of a watch says of an object that is left to others; None of any other."""
+        if self._decodes():
+            return None
         try:
             frame = _line.decode(line)
         except BROKEN:
@@ -67,6 +74,8 @@ class Skimmer:
 
     def item(self, raw: bytes | msgspec.Raw) -> ForeignEvent | None:
         """An object of a list that is left to others; None for any other."""
+        if self._decodes():
+            return None
         try:
             return self._judged(_item.decode(raw), deleted=False)
         except BROKEN:
@@ -74,9 +83,9 @@ class Skimmer:
 
     def _judged(self, skimmed: Skimmed, *, deleted: bool) -> ForeignEvent | None:
         meta = skimmed.metadata
-        if not (meta.name and meta.resource_version and self._is_foreign(skimmed)):
-            return None
         key = Request(meta.name, meta.namespace)
+        if not (meta.name and meta.resource_version and self._is_foreign(skimmed, key)):
+            return None
         return ForeignEvent(key, skimmed.controller, meta.resource_version, deleted)
 
 

@@ -54,3 +54,20 @@ def test_an_object_at_which_a_mapper_fails_is_held() -> None:
         raise KeyError("label")
 
     assert rules(KeepRule(fails, lambda key: False)).keep(ship())
+
+
+def test_who_holds_every_key_asks_about_no_object() -> None:
+    asked: list[Object] = []
+
+    def keys(obj: Object) -> Iterable[Request]:
+        asked.append(obj)
+        return (THEIRS,)
+
+    held = [True]
+    made = rules(KeepRule(keys, lambda key: False, holds_all=lambda: held[0]))
+    assert made.keep(ship())
+    assert not made.skims(ship())
+    assert not asked
+    held[0] = False
+    assert not made.keep(ship())
+    assert made.skims(ship())

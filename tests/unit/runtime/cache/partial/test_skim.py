@@ -16,8 +16,8 @@ def line(kind: str, **meta: object) -> bytes:
     return msgspec.json.encode({"type": kind, "object": {"metadata": named, "data": {"x": "y"}}})
 
 
-def skimmer(*, foreign: bool = True) -> Skimmer:
-    return Skimmer(lambda skimmed: foreign)
+def skimmer(*, foreign: bool = True, decodes: bool = False) -> Skimmer:
+    return Skimmer(lambda skimmed, key: foreign, lambda: decodes)
 
 
 @pytest.mark.parametrize("kind", ["ADDED", "MODIFIED", "DELETED"])
@@ -56,10 +56,16 @@ def test_what_is_held_passes_and_an_item_of_a_list_is_skimmed_as_a_line_is() -> 
     assert skimmer(foreign=False).item(item) is None
 
 
+def test_nothing_is_skimmed_where_metadata_cannot_say_what_is_left_to_others() -> None:
+    every = skimmer(decodes=True)
+    assert every.event(line("ADDED")) is None
+    assert every.item(msgspec.Raw(b'{"metadata":{"name":"a","resourceVersion":"3"}}')) is None
+
+
 def test_the_owner_in_another_namespace_is_skimmed_too() -> None:
     seen: list[Skimmed] = []
 
-    def is_foreign(skimmed: Skimmed) -> bool:
+    def is_foreign(skimmed: Skimmed, key: Request) -> bool:
         seen.append(skimmed)
         return True
 
@@ -68,7 +74,7 @@ def test_the_owner_in_another_namespace_is_skimmed_too() -> None:
         labels={"quintant.dev/owner-uid": "u-2"},
         annotations={"quintant.dev/owner": "Ship.sea/bay/s"},
     )
-    event = Skimmer(is_foreign).event(labelled)
+    event = Skimmer(is_foreign, lambda: False).event(labelled)
     assert event is not None
     assert event.controller == "u-2"
     assert seen[0].metadata.annotations["quintant.dev/owner"] == "Ship.sea/bay/s"
