@@ -6,6 +6,7 @@ import pytest
 
 from explore.cosmos import NodesOfThreeMembers
 from explore.greeter import GreetersOfThreeMembers
+from explore.infra import InfraOfThreeMembers
 from explore.klight import KlightOfThreeMembers
 from explore.portal import PortalOfThreeMembers
 from quintant import Context, KeyedState, Manager, Shards
@@ -60,7 +61,8 @@ def test_three_members_bear_whatever_happens_to_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "scenario", [KlightOfThreeMembers, NodesOfThreeMembers, PortalOfThreeMembers]
+    "scenario",
+    [InfraOfThreeMembers, KlightOfThreeMembers, NodesOfThreeMembers, PortalOfThreeMembers],
 )
 def test_every_write_of_an_operator_is_a_point_for_whatever_happens_to_a_member(
     scenario: type[Scenario],

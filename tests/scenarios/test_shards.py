@@ -40,7 +40,8 @@ from testbeds.shard_group import (
 )
 
 NAMES = [f"g{number}" for number in range(30)]
-SEEDS = seeds(15, 200)
+SAMPLED, SEEDS = 15, 200
+"""Seeds of every test run, and of one that is about shards alone: `make test K=shards`."""
 """Each is minutes of six members at work, and takes a second."""
 FAULTS = 12
 MOST_MEMBERS = 6
@@ -545,6 +546,11 @@ async def anything_at_any_time(world: ShardWorld) -> None:
     await check(world)
 
 
-@pytest.mark.parametrize("seed", range(1, SEEDS + 1))
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "seed" in metafunc.fixturenames:
+        usual = SEEDS if metafunc.config.getoption("keyword") == "shards" else SAMPLED
+        metafunc.parametrize("seed", range(1, seeds(usual, SEEDS) + 1))
+
+
 def test_soak_no_key_has_two_writers_whatever_happens(seed: int) -> None:
     in_world(seed, anything_at_any_time)
