@@ -73,8 +73,8 @@ METHOD = (
     "{objects:,} Greeters with a ConfigMap each, of one member and of one of three. Rest: PATCHes "
     "of Leases that the server counted in {rest:g} s, by two members. CPU: the operator of "
     "`reconcile` (a child and a status), all members together, without shards and with one, "
-    "two and five members that have divided the ranges; what they do at rest until {settle:g} s after it is part of that, "
-    "so --quick says little of it. "
+    "two and five members that have divided the ranges; what they do at rest until {settle:g} s "
+    "after it is part of that, so --quick says little of it. "
     "The fullest member is computed: keys that differ by a number, ranges as quotas divide them."
 )
 
@@ -222,8 +222,10 @@ async def _divided(server: EnvtestServer, members: int) -> None:
     transport = HttpTransport(Config.load(Path(server.env["KUBECONFIG"])))
     client = Client(Rest(transport))
     try:
-        while not _is_divided(await client.find(Lease, GROUP, "default"), members):
+        divided = False
+        while not divided:
             await asyncio.sleep(POLL_SECONDS)
+            divided = _is_divided(await client.find(Lease, GROUP, "default"), members)
     finally:
         await transport.close()
 

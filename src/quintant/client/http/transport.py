@@ -185,14 +185,14 @@ def _pass(
 
 
 async def _chunks(connection: ClientConnection, call: ApiRequest) -> AsyncIterator[bytes]:
-    asked = monotonic()
+    since = monotonic()
     try:
         while piece := await connection.read():
-            busy = monotonic() - asked < call.gather and len(piece) < LARGE_BYTES
+            busy = monotonic() - since < call.gather and len(piece) < LARGE_BYTES
             yield piece
             if busy:
                 await connection.gather(call.gather)
-            asked = monotonic()
+            since = monotonic()
     except FAILURES as error:
         raise explain_stream_error(error, call) from None
 
