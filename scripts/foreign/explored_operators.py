@@ -3,6 +3,8 @@
 Beside each is pinned what it ran with in its time, as far as a newer one would not do.
 """
 
+from pathlib import Path
+
 from foreign.go_program import GoProgram
 from foreign.python_program import PythonProgram
 
@@ -73,6 +75,13 @@ MONGODB_0_7_5 = GoProgram(
     "github.com/mongodb/mongodb-kubernetes-operator/cmd/manager",
     newer=_NEWER,
 )
+GALLERY = GoProgram(
+    "gallery-operator",
+    "sigs.k8s.io/controller-runtime",
+    "v0.24.1",
+    main=Path(__file__).with_name("gallery_operator.go").read_text(),
+)
+"""With the mistakes of docs/mistakes.md, on controller-runtime."""
 SAMPLE_CONTROLLER = GoProgram("sample-controller", "k8s.io/sample-controller", "v0.35.0")
 
 OPERATORS: tuple[GoProgram | PythonProgram, ...] = (
@@ -83,6 +92,7 @@ OPERATORS: tuple[GoProgram | PythonProgram, ...] = (
     ZOOKEEPER_0_2_15,
     MONGODB_0_7_5,
     SAMPLE_CONTROLLER,
+    GALLERY,
     DASK_2023_3_2,
     DASK_2023_6_0,
     DASK_2025_4_0,

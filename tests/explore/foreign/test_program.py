@@ -104,6 +104,14 @@ def test_a_program_that_stands_everything_has_no_failure(folder: Path) -> None:
     assert "; 0 failures" in done.stdout
 
 
+def test_a_change_that_is_not_heeded_is_found_with_specs_of_the_definition(folder: Path) -> None:
+    given = ("--crds", "crd.yaml", "--sample", "sample.yaml", "--specs", "1")
+    done = explore(folder, command(), *given)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "(3 of 3): spec 1, reached in steps, is not what it is at once" in done.stdout
+    assert "--replay 'undisturbed~specs=[{}," in done.stdout
+
+
 def test_a_token_whose_point_never_comes_is_an_error_of_its_own(folder: Path) -> None:
     given = ("scenario.yaml", "--replay", "lost@create:pods:default/b#1")
     done = explore(folder, command("--twice"), *given)

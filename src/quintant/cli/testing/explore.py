@@ -76,8 +76,8 @@ NO_RUN = 2
     "--specs",
     metavar="COUNT",
     default=0,
-    help="Instead, change the spec of each SpecScenario in so many ways: every property, "
-    "boundaries, what is refused, and several at once.",
+    help="Instead, change the spec of each SpecScenario, or of --sample, in so many ways: every "
+    "property, boundaries, what is refused, and several at once.",
 )
 @click.option("--seed", metavar="N", default=1, help="With --specs: another one tries others.")
 @click.option(
@@ -127,7 +127,19 @@ def command(
 
         explore_program(
             ProgramRequest(
-                program, targets, crds, sample, pace, token, modes, seeds, budget, jobs, first
+                program,
+                targets,
+                crds,
+                sample,
+                pace,
+                token,
+                modes,
+                seeds,
+                budget,
+                jobs,
+                first,
+                specs,
+                seed,
             ),
             files,
         )

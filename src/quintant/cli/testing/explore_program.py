@@ -40,6 +40,8 @@ class ProgramRequest(Struct, frozen=True):
     budget: float | None = None
     jobs: int | None = None
     first: bool = False
+    specs: int = 0
+    seed: int = 1
 
     def repeat(self, token: str) -> str:
         """The command line that makes a run again, as a shell reads it."""
@@ -66,7 +68,12 @@ def explore_program(request: ProgramRequest, files: ReportFiles = ReportFiles())
             bar.say(f"\n{failure}\n  repeat: {request.repeat(failure.token)}")
 
         options = _options(request, exploration)
-        report = exploration.explore(options, _shown(bar), found)
+        if request.specs:
+            report = exploration.explore_specs(
+                options, request.specs, request.seed, _shown(bar), found
+            )
+        else:
+            report = exploration.explore(options, _shown(bar), found)
     click.echo(str(report))
     files.write([report.findings(_given(request), request.repeat)])
     if report.failures:

@@ -118,8 +118,11 @@ class ForeignCampaign:
         for record in records:
             record.names.learn(stems)
             record.trace.points = [_renamed(each, record.names) for each in record.trace.points]
-            ignored = self._setup.scenario.ignore
-            record.states = [comparable(each, record.names, ignored) for each in record.raw]
+            scenario = self._setup.scenario
+            record.states = [
+                comparable(each, record.names, scenario.ignore, history=not scenario.of_specs)
+                for each in record.raw
+            ]
         hidden = [record.hidden for record in records]
         differing = [
             each.shown_by(hidden) for each in self_differences([it.states for it in records])
@@ -187,14 +190,16 @@ class ForeignCampaign:
         if failure.is_certain and self._options.first:
             raise FirstIsEnough
 
-    async def _made(self, token: RunToken, recording: Recording) -> ForeignRecord:
+    async def _made(
+        self, token: RunToken, recording: Recording, setup: ForeignSetup | None = None
+    ) -> ForeignRecord:
         """A run; NotMade if the machine does not let it be made twice."""
         try:
-            return await make_run(self._setup, token, recording)
+            return await make_run(setup or self._setup, token, recording)
         except (OSError, QuintantError):
             pass
         try:
-            return await make_run(self._setup, token, recording)
+            return await make_run(setup or self._setup, token, recording)
         except (OSError, QuintantError) as error:
             raise NotMade(str(error)) from None
 
@@ -204,7 +209,7 @@ class ForeignCampaign:
         expected = ForeignRecord(
             undisturbed.token,
             Trace(),
-            states=list(recording.states),
+            states=[each for each in recording.states if each is not None],
             deletes=undisturbed.deletes,
         )
         breach = first_breach(expected, record)

@@ -1,8 +1,8 @@
 """A scenario that nobody wrote: what a user does with a sample, from its creation to its end.
 
-create, change a field, scale down and up, delete, create again, delete. The field is the first
-number of its spec that the server takes another value for, else the first switch or text. Which
-one that is, is tried on a server that is thrown away.
+create, change a field, scale down and up (of one: up and down), delete, create again, delete. The
+field is the first number of its spec that the server takes another value for, else the first switch
+or text. Which one that is, is tried on a server that is thrown away.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ async def default_scenario(crds: Sequence[Path], sample: Path) -> LoadedScenario
     manifests = tuple(load_manifests(sample))
     if not manifests:
         raise ConfigError(f"there is nothing in {sample}", hint="give a manifest with --sample")
-    main = manifests[-1]
+    main = subject_of(definitions, manifests) or manifests[-1]
     merge, replicas = await _changes(definitions, manifests, main)
     meta = main["metadata"]
     namespace = meta.get("namespace", "default")
@@ -57,6 +57,16 @@ async def default_scenario(crds: Sequence[Path], sample: Path) -> LoadedScenario
     return LoadedScenario(sample.name, tuple(steps), tuple(definitions), (), applied, exec="ok")
 
 
+def subject_of(definitions: Sequence[Document], manifests: Sequence[Document]) -> Document | None:
+    """The first object of a sample whose kind is defined."""
+    kinds = set()
+    for each in definitions:
+        match each:
+            case {"kind": "CustomResourceDefinition", "spec": {"names": {"kind": str(kind)}}}:
+                kinds.add(kind)
+    return next((each for each in manifests if each["kind"] in kinds), None)
+
+
 def _patch(target: TargetName, merge: Document) -> ScenarioStep:
     return ScenarioStep(patch=PatchTarget(target.kind, target.name, merge, target.namespace))
 
@@ -67,15 +77,7 @@ async def _changes(
     """A change that the server takes, and how the sample is scaled up and down, if it can be."""
     server = ApiServer()
     user = ScenarioUser(server, InProcessTransport(server))
-    try:
-        await user.apply(tuple(definitions))
-        await user.apply(manifests)
-    except StepRefused as error:
-        raise ConfigError(
-            "cannot explore the sample",
-            because=str(error),
-            hint="kubectl apply it to `quintant up`",
-        ) from None
+    await applied_sample(user, tuple(definitions), manifests)
     path = user.path_of(main)
     spec = main.get("spec")
     candidates = list(_changed(spec)) if isinstance(spec, dict) else []
@@ -87,6 +89,21 @@ async def _changes(
     return merge, await _scalings(server, path, main)
 
 
+async def applied_sample(
+    user: ScenarioUser, definitions: tuple[Document, ...], manifests: tuple[Document, ...]
+) -> None:
+    """Apply a sample; ConfigError if the server does not take it."""
+    try:
+        await user.apply(definitions)
+        await user.apply(manifests)
+    except StepRefused as error:
+        raise ConfigError(
+            "cannot explore the sample",
+            because=str(error),
+            hint="kubectl apply it to `quintant up`",
+        ) from None
+
+
 async def _scalings(server: ApiServer, path: str, main: Document) -> list[Any]:
     spec = main.get("spec") if isinstance(main.get("spec"), dict) else {}
     assert isinstance(spec, dict)
@@ -94,16 +111,17 @@ async def _scalings(server: ApiServer, path: str, main: Document) -> list[Any]:
     if not name:
         return []
     now = spec[name]
-    if await _is_taken(server, f"{path}/scale", {"spec": {"replicas": now + 1}}):
+    other = now - 1 if now > 1 else now + 1
+    if await _is_taken(server, f"{path}/scale", {"spec": {"replicas": other}}):
         meta = main["metadata"]
         key = (main["kind"], meta["name"])
         namespace = meta.get("namespace", "default")
         return [
-            ScenarioStep(scale=ScaleStep(*key, now + 1, namespace)),
+            ScenarioStep(scale=ScaleStep(*key, other, namespace)),
             ScenarioStep(scale=ScaleStep(*key, now, namespace)),
         ]
-    up, down = {"spec": {name: now + 1}}, {"spec": {name: now}}
-    return [up, down] if await _is_taken(server, path, up) else []
+    there, back = {"spec": {name: other}}, {"spec": {name: now}}
+    return [there, back] if await _is_taken(server, path, there) else []
 
 
 async def _is_taken(server: ApiServer, path: str, change: Document) -> bool:

@@ -36,6 +36,13 @@ from quintant.testing.explore.foreign.program import ForeignCommand, remove_left
 from quintant.testing.explore.foreign.record import ForeignSetup
 from quintant.testing.explore.foreign.report import UNDISTURBED, ForeignFailure, ForeignReport
 from quintant.testing.explore.foreign.scenario_file import LoadedScenario, load_scenario_file
+from quintant.testing.explore.foreign.spec_campaign import ForeignSpecCampaign
+from quintant.testing.explore.foreign.spec_plan import (
+    GOOD,
+    SpecSubject,
+    plan_foreign_specs,
+    spec_subject,
+)
 from quintant.testing.explore.foreign.world import prepared_world
 from quintant.testing.explore.injection.fault import RunToken
 from quintant.testing.explore.simulation.log_capture import captured_logs
@@ -89,6 +96,25 @@ class Exploration:
 
         return self._run(explored)
 
+    def explore_specs(
+        self,
+        options: ForeignOptions,
+        count: int,
+        seed: int,
+        progress: Progress = lambda report: None,
+        announce: Announce = lambda failure: None,
+    ) -> ForeignReport:
+        """Change the spec of the sample in so many ways."""
+
+        async def explored() -> ForeignReport:
+            subject = self._subject()
+            plan = await plan_foreign_specs(subject, count, seed)
+            setup = await self._prepared(subject.scenario((GOOD,)))
+            campaign = ForeignSpecCampaign(setup, subject, options, progress, announce)
+            return await campaign.explore_specs(plan)
+
+        return self._run(explored)
+
     def replay(
         self, token: str, progress: Progress = lambda report: None, jobs: int = UNDISTURBED
     ) -> ForeignFailure | None:
@@ -97,6 +123,11 @@ class Exploration:
 
         async def replayed() -> ForeignFailure | None:
             options = ForeignOptions(jobs=jobs)
+            if parsed.specs:
+                subject = self._subject()
+                setup = await self._prepared(subject.scenario((GOOD,)))
+                specs = ForeignSpecCampaign(setup, subject, options, progress)
+                return await specs.replay_specs(parsed)
             return await ForeignCampaign(await self._setup(), options, progress).replay(parsed)
 
         return self._run(replayed)
@@ -117,6 +148,19 @@ class Exploration:
         if scenario is None:
             assert self._target.sample is not None, "it was checked"
             scenario = await default_scenario(self._target.crds, self._target.sample)
+        return await self._prepared(scenario)
+
+    def _subject(self) -> SpecSubject:
+        """The object whose spec is changed; ConfigError without a sample of it."""
+        if self._target.sample is None:
+            raise ConfigError(
+                "there is no spec to change",
+                because="a scenario says itself what users write",
+                hint="--crds config/crd --sample sample.yaml --specs 200",
+            )
+        return spec_subject(self._target.crds, self._target.sample)
+
+    async def _prepared(self, scenario: LoadedScenario) -> ForeignSetup:
         keys = ClusterKeys.generate(PacedClock(self.origin).now())
         base = await prepared_world(keys, scenario, self.origin)
         return ForeignSetup(scenario, self.command, keys, base, self.origin, self._variables())

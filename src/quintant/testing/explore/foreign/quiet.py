@@ -81,7 +81,7 @@ class ForeignQuiet:
     def wrote(self, name: str) -> None:
         """The program has written something."""
         self.writes[name] += 1
-        if name in self.polls:
+        if name in self.polls or name in self.repeated:
             return
         if self.recording and self.writes[name] > POLLS:
             # It goes on at rest only if all is calm but for such as this.

@@ -33,13 +33,15 @@ class ForeignSetup(Struct, frozen=True):
 class Recording(Struct, frozen=True):
     """What undisturbed runs have shown, for others to be compared with."""
 
-    states: tuple[Normalised, ...]
-    """What is left of the worlds without what differs by itself."""
+    states: tuple[Normalised | None, ...]
+    """What is left of the worlds without what differs by itself; None where any will do."""
     differing: tuple[SelfDifference, ...] = ()
     watches: tuple[frozenset[str], ...] = ()
     """What was watched at the start, and at the end of each step."""
     polls: frozenset[str] = frozenset()
     stems: frozenset[NameStem] = frozenset()
+    restless: frozenset[int] = frozenset()
+    """Steps that need not get quiet."""
 
 
 @dataclass(slots=True)

@@ -63,6 +63,8 @@ class ForeignReport:
     differing: Sequence[SelfDifference] = ()
     polls: frozenset[str] = frozenset()
     calm: float = 0.0
+    without_effect: Sequence[str] = ()
+    """Properties of a spec that showed nowhere."""
     tried: list[str] = field(default_factory=list)
     """The token of every run that was made."""
     lines: Sequence[str] = ()
@@ -153,6 +155,7 @@ class ForeignReport:
             [
                 *_listed("the point never came", self.never_came),
                 *_listed("could not be made", self.not_made),
+                *_listed("shows in no child and in no status", self.without_effect),
                 self.summary,
                 *(() if self.judged else ("error: no run was judged, so nothing is known",)),
             ]

@@ -125,9 +125,9 @@ class _ForeignRun:
             self._supervisor,
             setup.origin.pace,
             lambda: self._injector.holds,
-            lambda: self._injector.stages.urgent(last=self._last),
+            self._is_hurried,
         )
-        self._last = False
+        self._last, self._number = False, 0
         if recording is None:
             self._quiet.recording = True
         else:
@@ -233,7 +233,8 @@ class _ForeignRun:
         step = self._setup.scenario.steps[number]
         self._record.trace.tell(f"- {describe(step)}")
         self._quiet.begin()
-        await self._user.perform(step, self._setup.scenario.manifests[number])
+        self._number = number
+        await self._perform(number)
         last = self._last = number + 1 == len(self._setup.scenario.steps)
         await self._still(number, self._calm)
         while (stage := self._injector.stages.take(last=last)) is not None:
@@ -250,6 +251,21 @@ class _ForeignRun:
         self._record.trace.steps += 1
         self._record.trace.tell(f"  quiet ({self._record.trace.steps})")
         return self._recording is None or self._is_expected(number, state)
+
+    async def _perform(self, number: int) -> None:
+        scenario = self._setup.scenario
+        try:
+            await self._user.perform(scenario.steps[number], scenario.manifests[number])
+        except StepRefused as error:
+            if not scenario.of_specs:
+                raise
+            self._record.refusals[number] = str(error)
+
+    def _is_hurried(self) -> bool:
+        """Whether something follows even if this step does not get quiet."""
+        if self._recording is not None and self._number in self._recording.restless:
+            return True
+        return self._injector.stages.urgent(last=self._last)
 
     async def _still(self, number: int, calm: float, until: int | None = None) -> None:
         """Wait for quiet; with `until`, no longer than until that step is as it should be."""
@@ -276,13 +292,14 @@ class _ForeignRun:
         if self._recording is None:
             self._record.raw.append(msgspec.json.decode(msgspec.json.encode(state)))
             return state
-        made = comparable(state, self._record.names, self._setup.scenario.ignore)
+        scenario = self._setup.scenario
+        made = comparable(state, self._record.names, scenario.ignore, history=not scenario.of_specs)
         return masked(made, [each.path for each in self._recording.differing])
 
     def _is_expected(self, number: int, state: Normalised) -> bool:
         assert self._recording is not None, "there is something to compare with"
         expected = self._recording.states
-        return number >= len(expected) or expected[number] == state
+        return number >= len(expected) or expected[number] in (None, state)
 
     def _wrote(self, verb: str, at: ResourcePath) -> None:
         self._written.add(subject_of(at))

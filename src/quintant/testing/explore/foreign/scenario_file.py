@@ -119,6 +119,8 @@ class LoadedScenario(Struct, frozen=True):
     ignore: tuple[IgnoredField, ...] = ()
     calm: float | None = None
     bound: float | None = None
+    of_specs: bool = False
+    """Whether each step is a spec of one object: it may be refused, and history counts nothing."""
 
 
 def scenario_schema() -> Document:

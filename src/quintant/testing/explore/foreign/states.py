@@ -18,6 +18,7 @@ from msgspec import Struct
 from quintant.testing.explore.foreign.generated_names import GeneratedNames
 from quintant.testing.explore.foreign.points import LEADER
 from quintant.testing.explore.foreign.scenario_file import IgnoredField
+from quintant.testing.explore.foreign.spec_states import without_history
 from quintant.testing.explore.simulation.normalise import Document, Normalised
 
 BY_CHANCE = ("podIP", "podIPs", "hostIP", "hostIPs", "startTime")
@@ -91,10 +92,15 @@ def _plain_pod(document: Document) -> Document:
 
 
 def comparable(
-    state: Normalised, names: GeneratedNames, ignored: Sequence[IgnoredField] = ()
+    state: Normalised,
+    names: GeneratedNames,
+    ignored: Sequence[IgnoredField] = (),
+    *,
+    history: bool = True,
 ) -> Normalised:
     """A world, with generated names numbered by what is in the objects."""
     kept = {t: d for t, d in state.items() if t.partition(" ")[0] not in BESIDE}
+    kept = kept if history else without_history(kept)
     text = msgspec.json.encode(kept).decode()
     for (_, _, name), numbered in sorted(names.numbers.items(), key=lambda it: -len(it[0][2])):
         text = text.replace(name, numbered)

@@ -62,6 +62,11 @@ class ScenarioUser:
             path = self.path_of(document)
             await self._send("PATCH", path, document, content=APPLY, force="true")
 
+    async def try_out(self, document: Document) -> None:
+        """Apply a manifest in a dry run; StepRefused if it is not taken."""
+        path = self.path_of(document)
+        await self._send("PATCH", path, document, content=APPLY, force="true", dryRun="All")
+
     def path_of(self, document: Document) -> str:
         """The path of the object that a manifest is of."""
         resource, meta = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from quintant.testing.explore.injection.fault import RunToken
 from quintant.testing.explore.loading import target_of
 from quintant.testing.explore.report.exploration import ExplorationFailure, ExplorationReport
-from quintant.testing.explore.specs.checks import breaches_of_effect
+from quintant.testing.explore.specs.checks import breaches_of_effect, sort_of
 from quintant.testing.explore.specs.explorer import SpecExplorer
 from quintant.testing.explore.specs.scenario import SpecScenario
 
@@ -72,7 +72,7 @@ def explore_all_specs(
             failure = explorer.run_case(case)
             report.runs += 1
             report.tried.append(str(explorer.token(case)))
-            if failure is not None and (sort := _sort(failure)) not in known:
+            if failure is not None and (sort := sort_of(failure.why)) not in known:
                 known.add(sort)
                 report.failures.append(failure)
             report.seconds = timer() - began
@@ -83,12 +83,6 @@ def explore_all_specs(
             for why in breaches_of_effect(taken, explorer.effective, scenario.without_effect):
                 report.failures.append(ExplorationFailure(CONSISTENT, why, ""))
         yield report
-
-
-def _sort(failure: ExplorationFailure) -> str:
-    """What does not hold, and of which field: a reader needs one example of each."""
-    before, at_once, after = failure.why.partition(" is not what it is at once: ")
-    return after.partition(" is ")[0] if at_once else before
 
 
 def replay_specs(scenario: type[SpecScenario], token: str) -> ExplorationFailure | None:

@@ -78,6 +78,12 @@ def _breaches(record: RunRecord, known: Mapping[bytes, ExpectedSpec]) -> Iterato
         before = state
 
 
+def sort_of(why: str) -> str:
+    """What does not hold, and of which field: a reader needs one example of each."""
+    before, at_once, after = why.partition(" is not what it is at once: ")
+    return after.partition(" is ")[0] if at_once else before
+
+
 def _stopped(record: RunRecord) -> str:
     lines = (line.strip() for line in record.stopped.splitlines())
     return f"it did not come to its end: {'; '.join(lines)}"

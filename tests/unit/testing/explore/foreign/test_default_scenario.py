@@ -72,18 +72,33 @@ async def test_the_first_number_that_may_change_is_changed(tmp_path: Path) -> No
     assert scenario.steps[1].patch.merge == {"spec": {"count": 2}}
 
 
-async def test_replicas_are_scaled_up_and_down(tmp_path: Path) -> None:
+async def test_replicas_are_scaled_down_and_up(tmp_path: Path) -> None:
     crd, sample = files(tmp_path, {"replicas": 2}, scaled=True)
     scenario = await default_scenario([crd], sample)
     scaled = [each.scale.replicas for each in scenario.steps if each.scale is not None]
-    assert scaled == [3, 2]
+    assert scaled == [1, 2]
+
+
+async def test_one_replica_is_scaled_up_and_down(tmp_path: Path) -> None:
+    crd, sample = files(tmp_path, {"replicas": 1})
+    scenario = await default_scenario([crd], sample)
+    merges = [each.patch.merge for each in scenario.steps if each.patch is not None]
+    assert merges == [{"spec": {"replicas": 2}}, {"spec": {"replicas": 1}}]
+
+
+async def test_what_is_changed_is_the_object_whose_kind_is_defined(tmp_path: Path) -> None:
+    crd, sample = files(tmp_path, {"replicas": 1})
+    beside = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "b"}}
+    sample.write_text(sample.read_text() + "---\n" + yaml.safe_dump(beside))
+    scenario = await default_scenario([crd], sample)
+    assert {each.delete.kind for each in scenario.steps if each.delete} == {"Widget"}
 
 
 async def test_without_a_scale_subresource_the_number_is_patched(tmp_path: Path) -> None:
     crd, sample = files(tmp_path, {"replicas": 2})
     scenario = await default_scenario([crd], sample)
     merges = [each.patch.merge for each in scenario.steps if each.patch is not None]
-    assert merges == [{"spec": {"replicas": 3}}, {"spec": {"replicas": 2}}]
+    assert merges == [{"spec": {"replicas": 1}}, {"spec": {"replicas": 2}}]
 
 
 async def test_a_sample_that_the_server_refuses_is_an_error(tmp_path: Path) -> None:
