@@ -21,15 +21,13 @@ import (
 )
 
 var (
-	mistake = flag.String("mistake", "twice", "twice, early or number")
+	mistake = flag.String("mistake", "twice", "twice, early or conflict")
 	mended  = flag.Bool("mended", false, "without it")
 	widgets = schema.GroupVersionKind{Group: "demo.dev", Version: "v1", Kind: "Widget"}
 )
 
 type reconciler struct {
 	client.Client
-	live client.Reader
-	last int
 }
 
 func main() {
@@ -40,7 +38,7 @@ func main() {
 	stopOn(err)
 	watched := &unstructured.Unstructured{}
 	watched.SetGroupVersionKind(widgets)
-	made := &reconciler{Client: manager.GetClient(), live: manager.GetAPIReader()}
+	made := &reconciler{Client: manager.GetClient()}
 	stopOn(ctrl.NewControllerManagedBy(manager).Named("gallery").For(watched).Complete(made))
 	stopOn(manager.Start(ctrl.SetupSignalHandler()))
 }
@@ -68,8 +66,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	switch *mistake {
 	case "early":
 		return ctrl.Result{}, r.early(ctx, widget)
-	case "number":
-		return ctrl.Result{}, r.number(ctx, widget)
+	case "conflict":
+		return ctrl.Result{}, r.conflict(ctx, widget)
 	}
 	return ctrl.Result{}, r.twice(ctx, widget)
 }
@@ -101,26 +99,13 @@ func (r *reconciler) early(ctx context.Context, widget *unstructured.Unstructure
 	return r.made(ctx, child)
 }
 
-// A number is given out from memory.
-func (r *reconciler) number(ctx context.Context, widget *unstructured.Unstructured) error {
+// A conflict is taken for something that another client has done.
+func (r *reconciler) conflict(ctx context.Context, widget *unstructured.Unstructured) error {
 	child := childOf(widget)
-	if *mended {
-		known := &corev1.ConfigMapList{}
-		if err := r.live.List(ctx, known, client.InNamespace(widget.GetNamespace())); err != nil {
-			return err
-		}
-		r.last = 0
-		for _, each := range known.Items {
-			number := 0
-			fmt.Sscan(each.Data["number"], &number)
-			r.last = max(r.last, number)
-		}
-	}
-	child.Data = map[string]string{"number": fmt.Sprint(r.last + 1)}
-	if err := r.made(ctx, child); err != nil {
+	err := r.made(ctx, child)
+	if err != nil && (*mended || !apierrors.IsConflict(err)) {
 		return err
 	}
-	r.last++
 	return r.note(ctx, widget, child.Name)
 }
 

@@ -1,7 +1,7 @@
 """An operator on kopf with a mistake of docs/mistakes.md, or without it.
 
 For each Widget it makes a ConfigMap, and notes its name in the status. MISTAKE says which mistake
-it makes: twice, early or number; with MENDED it makes none.
+it makes: twice, early or conflict; with MENDED it makes none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ kopf: Any = import_module("kopf")
 pykube: Any = import_module("pykube")
 
 MISTAKE, MENDED = os.environ.get("MISTAKE", "twice"), "MENDED" in os.environ
-last = 0
 
 
 def configure(settings: Any, **_: Any) -> None:
@@ -32,23 +31,11 @@ def make(body: Any, name: str, namespace: str, status: Any, **_: Any) -> None:
     widget = pykube.object_factory(api, "demo.dev/v1", "Widget").objects(api).get(name=name)
     if MISTAKE == "twice" and not MENDED:
         child["metadata"].update({"generateName": f"{name}-", "name": None})
-    if MISTAKE == "number":
-        child["data"] = {"number": str(next_number(api))}
     if MISTAKE == "early" and not MENDED:
         note(widget, name)
         create(api, child)
     else:
         note(widget, create(api, child))
-
-
-def next_number(api: Any) -> int:
-    """The number of the next child: from memory, or from those that are there."""
-    global last
-    if MENDED:
-        known = pykube.ConfigMap.objects(api)
-        last = max((int(each.obj.get("data", {}).get("number", 0)) for each in known), default=0)
-    last += 1
-    return last
 
 
 def create(api: Any, child: dict[str, Any]) -> str:
@@ -57,9 +44,14 @@ def create(api: Any, child: dict[str, Any]) -> str:
     try:
         made.create()
     except pykube.exceptions.HTTPError as error:
-        if error.code != 409 or not child["metadata"].get("name"):
+        if error.code != 409 or not (takes_for_granted() or made.exists()):
             raise
     return str(made.obj["metadata"]["name"])
+
+
+def takes_for_granted() -> bool:
+    """Whether every conflict is taken for a child that is there."""
+    return MISTAKE == "conflict" and not MENDED
 
 
 def note(widget: Any, name: str) -> None:

@@ -36,8 +36,8 @@ from quintant.testing.explore.foreign.program import ForeignCommand, remove_left
 from quintant.testing.explore.foreign.record import ForeignSetup
 from quintant.testing.explore.foreign.report import UNDISTURBED, ForeignFailure, ForeignReport
 from quintant.testing.explore.foreign.scenario_file import LoadedScenario, load_scenario_file
-from quintant.testing.explore.foreign.spec_campaign import ForeignSpecCampaign
-from quintant.testing.explore.foreign.spec_plan import (
+from quintant.testing.explore.foreign.specs.campaign import ForeignSpecCampaign
+from quintant.testing.explore.foreign.specs.plan import (
     GOOD,
     SpecSubject,
     plan_foreign_specs,

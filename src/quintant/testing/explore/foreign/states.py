@@ -18,7 +18,7 @@ from msgspec import Struct
 from quintant.testing.explore.foreign.generated_names import GeneratedNames
 from quintant.testing.explore.foreign.points import LEADER
 from quintant.testing.explore.foreign.scenario_file import IgnoredField
-from quintant.testing.explore.foreign.spec_states import without_history
+from quintant.testing.explore.foreign.specs.states import without_history
 from quintant.testing.explore.simulation.normalise import Document, Normalised
 
 BY_CHANCE = ("podIP", "podIPs", "hostIP", "hostIPs", "startTime")

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from quintant.core.errors import ConfigError
-from quintant.testing.explore.foreign.spec_plan import (
+from quintant.testing.explore.foreign.specs.plan import (
     GOOD,
     SpecSubject,
     plan_foreign_specs,

@@ -29,8 +29,8 @@ from quintant.testing.explore.foreign.campaign import (
 )
 from quintant.testing.explore.foreign.record import ForeignRecord, ForeignSetup, Recording
 from quintant.testing.explore.foreign.report import ForeignFailure, ForeignReport
-from quintant.testing.explore.foreign.spec_plan import GOOD, SpecSubject
-from quintant.testing.explore.foreign.spec_states import is_hopeless, wants_pods
+from quintant.testing.explore.foreign.specs.plan import GOOD, SpecSubject
+from quintant.testing.explore.foreign.specs.states import is_hopeless, wants_pods
 from quintant.testing.explore.foreign.states import self_differences
 from quintant.testing.explore.injection.fault import RunToken
 from quintant.testing.explore.simulation.normalise import Normalised

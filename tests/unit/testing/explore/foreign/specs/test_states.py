@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.testing.explore.foreign.spec_states import is_hopeless, wants_pods, without_history
+from quintant.testing.explore.foreign.specs.states import is_hopeless, wants_pods, without_history
 
 
 def pod(phase: str) -> dict[str, Any]:
