@@ -9,33 +9,27 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
 
-import patience
 from conformance.target import Target, until
 from conformance.workloads import deployment
 from envtest.binaries import MANAGER
 from envtest.build import provide
 from foreign.errors import ProgramError
-from foreign.process import Child
 from interop.conftest import Aloud
-from quintant import Config
-from quintant.client.http.transport import HttpTransport
+from interop.served import Served, up
 from realcluster.programs import SCHEDULER
 from unit.cluster.api import JsonObject
 
 LASTS_SECONDS = 600.0
 """What reflectors that fail do by then: they try again after a minute at most."""
-START_SECONDS = 60.0
 PODS = 3
 NODE: JsonObject = {"metadata": {"name": "n", "labels": {"kubernetes.io/hostname": "n"}}}
 ROOM = {"cpu": "4", "memory": "8Gi", "pods": "110"}
@@ -43,28 +37,10 @@ _LIST_ERROR = re.compile(r"failed to (?:list|watch) \*?([\w.]+)")
 
 
 @pytest_asyncio.fixture
-async def kubeconfig(tmp_path: Path) -> AsyncIterator[Path]:
-    """The way into an API server alone, in a process of its own."""
-    path, log = tmp_path / "kubeconfig", tmp_path / "up.log"
-    words = ("up", "--api-only", "--listen", "127.0.0.1:0", "--kubeconfig", str(path))
-    server = Child((sys.executable, "-m", "quintant", *words), log)
-    try:
-        async with patience.within(START_SECONDS):
-            while not path.exists():
-                server.check()
-                await asyncio.sleep(0.1)
-        yield path
-    finally:
-        server.stop()
-
-
-@pytest_asyncio.fixture
-async def target(kubeconfig: Path) -> AsyncIterator[Target]:
-    transport = HttpTransport(Config.load(kubeconfig))
-    try:
-        yield Target(transport, "default")
-    finally:
-        await transport.close()
+async def served(tmp_path: Path) -> AsyncIterator[Served]:
+    """An API server alone, in a process of its own."""
+    async with up(tmp_path, "--api-only") as found:
+        yield found
 
 
 @pytest.fixture
@@ -81,18 +57,14 @@ def programs(aloud: Aloud) -> Mapping[str, Path]:
 
 
 @contextmanager
-def at_work(programs: Mapping[str, Path], kubeconfig: Path) -> Any:
+def at_work(programs: Mapping[str, Path], served: Served) -> Iterator[dict[str, Path]]:
     """Both of them at work; the logs of each."""
-    logs = {name: kubeconfig.with_name(f"{name}.log") for name in programs}
-    flags = (f"--kubeconfig={kubeconfig}", "--secure-port=0", "--leader-elect=true")
-    children = [Child((str(path), *flags), logs[name]) for name, path in programs.items()]
-    try:
-        yield logs
-        for each in children:
-            each.check()
-    finally:
-        for each in children:
-            each.stop()
+    flags = (f"--kubeconfig={served.kubeconfig}", "--secure-port=0", "--leader-elect=true")
+    with ExitStack() as stack:
+        yield {
+            name: stack.enter_context(served.running(name, path, *flags))
+            for name, path in programs.items()
+        }
 
 
 async def ready_node(target: Target) -> None:
@@ -125,9 +97,10 @@ def list_errors(log: Path) -> Counter[str]:
 
 
 async def test_kubernetes_own_control_plane_works_for_ten_minutes_without_a_repeated_error(
-    target: Target, kubeconfig: Path, programs: Mapping[str, Path]
+    served: Served, programs: Mapping[str, Path]
 ) -> None:
-    with at_work(programs, kubeconfig) as logs:
+    target = served.target
+    with at_work(programs, served) as logs:
         await ready_node(target)
         body = deployment("a", replicas=PODS)
         await target.create(target.path("deployments", api="apps/v1"), body)
