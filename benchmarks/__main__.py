@@ -32,6 +32,7 @@ BENCHMARKS = (
     "testcase",
     "explore",
     "embedded",
+    "alternatives",
     "reads",
     "crds",
     "snapshot",

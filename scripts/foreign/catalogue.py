@@ -73,6 +73,8 @@ METACONTROLLER = GoProgram(
     # The last release whose version is one for Go.
     "v1.5.20",
     source_path=_METACONTROLLER,
+    # Those that it asks for know nothing of the maps of a newer Go.
+    newer=("github.com/json-iterator/go v1.1.12", "github.com/modern-go/reflect2 v1.0.2"),
     sums=(
         f"{_METACONTROLLER} v1.5.20 h1:uRuj/1LRa5FkZyiMrx+b1Ei/lplmDNeArd0XXrOUNtk=",
         f"{_METACONTROLLER} v1.5.20/go.mod h1:9tm+EROn6hYzGHw4WSqAKq4I3deezpeJjsOmOMjw8M0=",
@@ -197,9 +199,9 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         BASEDPYRIGHT,
         CERT_MANAGER,
         CHISEL,
-        CRDIFY,
         CLIENT_TESTS,
         COMETBFT,
+        CRDIFY,
         CYCLONEDX,
         DEVICESHIFU_HTTP,
         DEVICESHIFU_MQTT,
