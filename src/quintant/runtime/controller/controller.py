@@ -165,6 +165,7 @@ class Controller(Generic[K]):
             self._services.random,
             grace,
             self._metrics.source_failed,
+            self._services.client.rest,
         )
         if self._events.orphans is not None:
             for key in self._events.orphans.owners():

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
+from quintant.client.rest import Rest
 from quintant.core.clock import Random, seconds_of
 from quintant.core.errors import ConfigError
 from quintant.core.object import Request
@@ -33,6 +34,8 @@ class SourceContext(Struct, frozen=True):
     once more, it ends at once."""
     count_failure: Callable[[], object] = lambda: None
     """Counts something that was raised and that nobody expects."""
+    rest: Rest | None = None
+    """The API server, for what is not watched by declaration."""
 
 
 class MisusedSource(ConfigError):
