@@ -16,11 +16,11 @@ from quintant.client.rest import JSON_PATCH, MERGE, Rest
 from quintant.client.transport import JSON
 from quintant.core import codec
 from quintant.core.errors import Conflict, Invalid, NotFound
+from quintant.core.json_patch import make_json_patch
 from quintant.kopf.declare.resource import Resource
 from quintant.kopf.values.body import Body
 from quintant.kopf.values.fields import resolve
 from quintant.kopf.values.patch import Patch
-from quintant.runtime.webhook.patch import make_json_patch
 
 STATUS = "status"
 

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from quintant.core.json_patch import make_json_patch
 from quintant.kopf.declare.errors import (
     AdmissionError,
     ErrorsMode,
@@ -29,7 +30,6 @@ from quintant.kopf.values.body import Body
 from quintant.kopf.values.diff import diff
 from quintant.kopf.values.loggers import LocalObjectLogger
 from quintant.kopf.values.patch import Patch
-from quintant.runtime.webhook.patch import make_json_patch
 
 _ORDER = (AdmissionError, PermanentError, TemporaryError)
 """Whose message is told, if several handlers refuse."""

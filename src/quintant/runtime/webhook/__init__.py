@@ -1,7 +1,7 @@
 """Admission and conversion webhooks: typed handlers, declared once, served over TLS or in process.
 
     declaration   what webhooks there are              admission    verdicts of typed handlers
-    configuration what the API server must know        patch        a mutation as a JSON patch
+    configuration what the API server must know
     review        bytes in, bytes out                  conversion   versions through a hub
     server        the TLS listener                     certs        its certificate, renewed
     certificate_rotation  a certificate and its successor
