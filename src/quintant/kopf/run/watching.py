@@ -115,12 +115,9 @@ class ResourceWatch:
             meta = codec.decode_meta(raw)
         except codec.BROKEN:
             return None, ObjectMeta()
-        try:
-            obj = msgspec.json.decode(raw, type=dict[str, Any])
-            if not nesting.is_deeper(bytes(raw), MOST_LEVELS):
-                return obj, meta
-        except codec.BROKEN:
-            pass
+        whole = bytes(raw)
+        if not nesting.is_deeper(whole, MOST_LEVELS):
+            return codec.decode_reply(whole, dict[str, Any]), meta
         log.warning("object left out", kind=self._what, name=meta.name, why=codec.TOO_DEEP)
         return None, meta
 
