@@ -82,7 +82,7 @@ REASONS = {
     "runtime/watch/watch_events.py": SERVER,
     "runtime/webhook/admission.py": "an object that was decoded whole just before",
     "runtime/webhook/conversion.py": "a part of a review that was decoded",
-    "core/json_patch.py": OWN,
+    "client/json_patch.py": OWN,
     "origin.py": "a file of the installation itself",
     "console/differences.py": SERVER,
     "console/server/plain.py": OWN,

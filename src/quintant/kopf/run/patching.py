@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from quintant.client.json_patch import make_json_patch
 from quintant.client.rest import JSON_PATCH, MERGE, Rest
 from quintant.client.transport import JSON
 from quintant.core import codec
 from quintant.core.errors import Conflict, Invalid, NotFound
-from quintant.core.json_patch import make_json_patch
 from quintant.kopf.declare.resource import Resource
 from quintant.kopf.values.body import Body
 from quintant.kopf.values.fields import resolve

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from quintant.core.json_patch import make_json_patch
+from quintant.client.json_patch import make_json_patch
 from quintant.kopf.declare.errors import (
     AdmissionError,
     ErrorsMode,

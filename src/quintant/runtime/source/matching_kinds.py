@@ -58,7 +58,7 @@ class _Status(Model):
 
 
 @projection(of=CustomResourceDefinition)
-class ServedDefinition(Object):
+class MatchingDefinition(Object):
     """A definition without its schemas, which are the most of it."""
 
     spec: _Spec
@@ -130,7 +130,7 @@ class MatchingKinds:
         self._running = True
         try:
             async with asyncio.TaskGroup() as group:
-                scope = WatchScope(ServedDefinition)
+                scope = WatchScope(MatchingDefinition)
                 async for change in watch_changes(rest, scope, context.random):
                     self._take(change, context, rest, group)
         finally:
@@ -138,7 +138,7 @@ class MatchingKinds:
 
     def _take(
         self,
-        change: ObjectChange[ServedDefinition],
+        change: ObjectChange[MatchingDefinition],
         context: SourceContext,
         rest: Rest,
         group: asyncio.TaskGroup,

@@ -19,9 +19,9 @@ import msgspec
 from msgspec import Struct
 
 from quintant.api.admission import AdmissionRequest, AdmissionResponse, UserInfo, given
+from quintant.client.json_patch import Lossy, make_json_patch
 from quintant.core.codec import decode, encode
 from quintant.core.errors import Cause, Details, Status, Undecodable
-from quintant.core.json_patch import Lossy, make_json_patch
 from quintant.core.object import K, Object
 from quintant.runtime.cache.client import Client
 from quintant.runtime.webhook.failure import WebhookFailure, failing_as

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.client.json_patch import Lossy, make_json_patch
 from quintant.core.codec import from_plain
-from quintant.core.json_patch import Lossy, make_json_patch
 from quintant.core.object import Opaque, replace
 from unit.runtime.webhook.kinds import Gate, GateSpec, Limits, Port, document
 
