@@ -58,8 +58,9 @@ CHANGES = (
     _change("liveness/server.go", 'ListenAndServe(":8080"', f'ListenAndServe({_ADDRESS}+":8080"'),
     _import_os("test-webserver/test-webserver.go"),
     _listen("test-webserver/test-webserver.go", "ListenAndServe("),
-    # The root of its image.
-    _change("test-webserver/test-webserver.go", 'http.Dir("/")', 'http.Dir(os.Getenv("IMAGE"))'),
+    _change(
+        "test-webserver/test-webserver.go", 'http.Dir("/")', 'http.Dir(os.Getenv("QUINTANT_ROOT"))'
+    ),
     _listen("tcp-reset/tcp_reset.go", 'net.Listen("tcp", '),
     _listen(_SERVE_HOSTNAME, 'net.Listen("tcp", '),
     _listen(_SERVE_HOSTNAME, 'net.ResolveUDPAddr("udp", '),

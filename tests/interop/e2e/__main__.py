@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from interop.e2e import kept_list
@@ -40,9 +40,15 @@ def main() -> None:
 def _chosen(options: argparse.Namespace, kept: kept_list.KeptList) -> Iterator[str]:
     for sig, tests in kept.items():
         if options.sig in (None, sig):
-            for name in sorted(tests.names if options.excluded else tests.passing):
+            for name in sorted(_candidates(options, tests)):
                 if options.match in name:
                     yield name
+
+
+def _candidates(options: argparse.Namespace, tests: kept_list.SigTests) -> Iterable[str]:
+    if options.excluded is None:
+        return tests.passing
+    return [name for name, reason in tests.reasons() if reason.startswith(options.excluded)]
 
 
 def _files(results: Path) -> Iterator[Path]:
@@ -58,7 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="interop.e2e", description=__doc__)
     parser.add_argument("--sig")
     parser.add_argument("--match", default="", help="a part of the tests' names")
-    parser.add_argument("--excluded", action="store_true", help="also those that are excluded")
+    excluded = "those that are excluded, for a reason that begins so"
+    parser.add_argument("--excluded", nargs="?", const="", metavar="REASON", help=excluded)
     parser.add_argument("--limit", type=int, help="so many at most")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for one test")
     parser.add_argument("--lanes", type=int, default=LANES)

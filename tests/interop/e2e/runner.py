@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,15 +16,17 @@ import msgspec
 
 from envtest import binaries, build
 from foreign.catalogue import AGNHOST, E2E
+from interop.e2e.image_tools import write_tools
 from interop.e2e.report import Outcome
-from interop.e2e.session import Programs, isolated
+from interop.e2e.session import HOST_PATHS, Programs, isolated
 from interop.e2e.worker import Orders
 
 LANES = 2
 """Workers side by side: tests mostly wait."""
 BATCH = 12
 POLL_SECONDS = 0.5
-_CERTIFICATE = {"CERT": "crt", "KEY": "key"}
+_CERTIFICATE = {"crt": "CERT_FILE", "key": "KEY_FILE"}
+"""Files in the root of the image, and the variables that one of its programs has for them."""
 IMAGES = """\
 images:
 - image: "*/e2e-test-images/agnhost"
@@ -31,15 +34,27 @@ images:
   argv: [{agnhost}]
   env: {env}
 - image: "*/e2e-test-images/agnhost"
-  argv: [{agnhost}]
+  argv: [sh, -c, 'ln -sf {files} "$QUINTANT_ROOT"; exec "$0" "$@"', {agnhost}]
   args: [pause]
   env: {env}
+- image: "*/e2e-test-images/*"
+  command: "sh"
+  argv: [bash]
+  path: [{tools}]
+- image: "*/e2e-test-images/*"
+  command: "/bin/sh"
+  argv: [bash]
+  path: [{tools}]
 - image: "*/e2e-test-images/agnhost"
   command: "*"
+  path: [{tools}]
 - image: "*/e2e-test-images/busybox"
   command: "*"
+- image: "*/e2e-test-images/nautilus"
+  argv: [{python}, -m, http.server, --bind, 0.0.0.0, --directory, {nautilus}, "80"]
 """
-"""Shells and their like run with a root folder that cannot be written to: `session.isolated`."""
+"""Shells and their like run with a root folder that cannot be written to: `session.isolated`. They
+are bash: as the one of the images does, it knows `[[`, and keeps variables with any names."""
 STAGES = """\
 stages:
 - name: "the image of tests that cannot be had"
@@ -77,6 +92,8 @@ class Runner:
                 # unshare does not heed SIGTERM; with it, all that is in its namespace ends.
                 worker.kill()
                 worker.wait()
+            with suppress(OSError):
+                HOST_PATHS.rmdir()
         return ended
 
     def _start(self, lane: int, names: Sequence[str]) -> subprocess.Popen[bytes]:
@@ -127,11 +144,19 @@ def programs(folder: Path) -> Programs:
     e2e, agnhost = E2E.provide(os.environ), AGNHOST.provide(os.environ)
     kubectl = build.provide(os.environ, (binaries.KUBECTL,)) / binaries.KUBECTL
     images = folder / "images.yaml"
-    files = E2E.source(os.environ) / "test/images/agnhost/porter"
-    env = {"IMAGE": str(files)} | {
-        f"{name}_FILE": f"{files}/localhost.{suffix}" for name, suffix in _CERTIFICATE.items()
-    }
-    images.write_text(IMAGES.format(agnhost=agnhost, env=json.dumps(env)))
+    sources = E2E.source(os.environ) / "test/images"
+    files = {name: sources / f"agnhost/porter/localhost.{name}" for name in _CERTIFICATE}
+    env = {variable: str(files[name]) for name, variable in _CERTIFICATE.items()}
+    images.write_text(
+        IMAGES.format(
+            agnhost=agnhost,
+            files=" ".join(map(str, files.values())),
+            env=json.dumps(env),
+            tools=write_tools(folder / "tools"),
+            python=sys.executable,
+            nautilus=sources / "nautilus/html",
+        )
+    )
     stages = folder / "stages.yaml"
     stages.write_text(STAGES)
     return Programs(e2e, kubectl, images, stages)

@@ -20,17 +20,20 @@ import patience
 from foreign.process import Child
 from interop.e2e.report import Outcome, outcomes
 
-NODES = 2
-"""Simulated nodes beside `local`: most tests of several nodes want two or three."""
+NODES = "second,third"
+"""Nodes beside `local` whose pods are processes, too: many tests want two or three."""
 START_SECONDS = 20.0
 POLL_SECONDS = 0.2
-ALONE = """\
+HOST_PATHS = Path("/tmp/job-e2e")
+"""Where tests have what pods of a node share."""
+ALONE = f"""\
 ip link set lo up
+mkdir -p {HOST_PATHS} && mount -t tmpfs tmpfs {HOST_PATHS} || exit
 mount --bind "$0" "$0" && mount -o remount,bind,ro / || exit
 exec "$@"
 """
-"""A network of its own: tests listen on ports of the node. All but one folder is read-only: some
-tests run shells."""
+"""A network of its own: tests listen on ports of the node. All but one folder is read-only, and
+one is new: some tests run shells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ def cluster(folder: Path, programs: Programs) -> Iterator[Path]:
     kubeconfig = folder / "kubeconfig"
     command = [
         *(sys.executable, "-m", "quintant", "up", "--listen", "127.0.0.1:0"),
-        *("--kubeconfig", kubeconfig, "--nodes", NODES),
-        *("--images", programs.images, "--stages", programs.stages),
+        *("--kubeconfig", kubeconfig, "--process-nodes", NODES),
+        *("--images", programs.images, "--stages", programs.stages, "--allow-host-path"),
     ]
     child = Child(list(map(str, command)), folder / "cluster.log")
     try:
