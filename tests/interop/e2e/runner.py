@@ -48,6 +48,10 @@ images:
 - image: "*/e2e-test-images/agnhost"
   command: "*"
   path: [{tools}]
+- image: "*/pause"
+  argv: [sleep, infinity]
+- image: "*/e2e-test-images/busybox"
+  argv: [bash]
 - image: "*/e2e-test-images/busybox"
   command: "*"
 - image: "*/e2e-test-images/nautilus"

@@ -35,6 +35,8 @@ DOMAIN = "cluster.local"
 TIMEOUT_SECONDS = 2.0
 """For one question: the nameserver is on this machine."""
 TRIES = 2
+HOPS = 8
+"""Names of the cluster that stand for one another, one after the other."""
 DATAGRAM_BYTES = 65_535
 _numbers = count(1)
 
@@ -92,7 +94,7 @@ class ClusterResolver:
         )
 
     def _steps(
-        self, host: str, port: int
+        self, host: str, port: int, hops: int = HOPS
     ) -> Generator[DnsQuestion, DnsResponse | None, Sequence[SocketAddress]]:
         """The questions that lead from a host to addresses, whichever way they are asked."""
         if not host or is_ip_address(host):
@@ -106,8 +108,10 @@ class ClusterResolver:
                 SocketAddress(endpoint.address, port) for endpoint in _endpoints(plain, A)
             ]:
                 return found
-            if other := [record.data for record in plain.records if record.kind == CNAME]:
-                return [SocketAddress(str(other[0]), port)]
+            if other := [str(record.data) for record in plain.records if record.kind == CNAME]:
+                if hops and other[0].endswith(f".{DOMAIN}"):
+                    return (yield from self._steps(f"{other[0]}.", port, hops - 1))
+                return [SocketAddress(other[0], port)]
         return []
 
     def _query(self, question: DnsQuestion) -> DnsResponse | None:

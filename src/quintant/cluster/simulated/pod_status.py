@@ -75,6 +75,12 @@ def overruled(pod: SimPod) -> bool:
     return denied and bool(pod.first and pod.first.ready) and not _ungated(pod)
 
 
+def unobserved(pod: SimPod) -> bool:
+    """Whether a pod was changed since it last said how it is; one that goes needs not say so."""
+    known = pod.status.observed_generation
+    return known not in (None, pod.metadata.generation) and not pod.deleting
+
+
 def _conditions(pod: SimPod, phase: str, ready: bool, now: datetime) -> tuple[Condition, ...]:
     over = phase in _OVER
     ended = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(phase, "ContainersNotReady")

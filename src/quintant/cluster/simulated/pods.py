@@ -26,6 +26,7 @@ from quintant.cluster.simulated.pod_status import (
     PodPlacement,
     next_status,
     overruled,
+    unobserved,
 )
 from quintant.cluster.simulated.stages import Stage, StageNext, Stages
 from quintant.cluster.simulated.views import SimNode, SimPod, SimPodStatus
@@ -89,7 +90,7 @@ class PodController:
         if self._rebooted(pod):
             await self._write_status(pod, node, REBOOT, ctx)
             return None
-        if node.ready and overruled(pod):
+        if (node.ready and overruled(pod)) or unobserved(pod):
             await self._write_status(pod, node, UNCHANGED, ctx)
             return None
         stage = self._stages.stage_of(pod)

@@ -141,6 +141,17 @@ async def test_stages_of_users_come_first() -> None:
         assert await phase(api, "late") == "Running"
 
 
+async def test_a_pod_says_which_of_its_changes_it_has_seen() -> None:
+    async with simulated() as api:
+        await api.create(PODS, pod("p"))
+        await asyncio.sleep(5)
+        await api.merge(f"{PODS}/p", {"spec": {"activeDeadlineSeconds": 1000}})
+        await asyncio.sleep(5)
+        found = await read(api, "p")
+        assert found["metadata"]["generation"] == found["status"]["observedGeneration"] == 2
+        assert condition(found, "Ready") == "True"
+
+
 async def test_pod_at_rest_is_not_written_again() -> None:
     async with simulated() as api:
         await api.create(PODS, pod("p"))

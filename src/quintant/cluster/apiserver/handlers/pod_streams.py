@@ -7,7 +7,7 @@ whoever runs the pod (`runtimes`); the first that knows the pod is asked.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -68,6 +68,17 @@ class PodStream(Struct, frozen=True):
     """To be called when it is over, or never began."""
 
 
+def log_messages(headers: Mapping[str, str], pieces: AsyncGenerator[bytes, None]) -> PodStream:
+    """What a container prints, as messages of a WebSocket."""
+    # Loaded by servers whose clients have such a connection.
+    from quintant.cluster.apiserver.streaming.log_socket import PROTOCOLS, send_log
+    from quintant.cluster.apiserver.streaming.negotiate import negotiate
+
+    return PodStream(
+        negotiate(headers, PROTOCOLS, ()).headers, partial(send_log, pieces), lambda: None
+    )
+
+
 class PodStreams:
     """Answers pods/exec, pods/attach and pods/portforward; `runtimes` are those who run pods."""
 
@@ -124,11 +135,11 @@ class PodStreams:
 
         async def serve(connection: Connection) -> None:
             if protocol.websocket:
-                await serve_exec(WebSocketConnection(connection), start, options)
+                await serve_exec(WebSocketConnection(connection), start, options, protocol.name)
                 return
             streams = SpdyExecStreams(SpdyConnection(connection))
             if await streams.open(options):
-                await serve_exec(streams, start, options)
+                await serve_exec(streams, start, options, protocol.name)
 
         return protocol.headers, serve
 

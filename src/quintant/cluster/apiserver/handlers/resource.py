@@ -79,13 +79,18 @@ def authorization_attributes(call: ApiRequest, request_info: RequestInfo) -> Req
     return request_info
 
 
+def wants_websocket(call: ApiRequest) -> bool:
+    """Whether a request wants to go on as a WebSocket."""
+    return call.headers.get("upgrade", "").lower() == "websocket"
+
+
 def refuse_websocket(call: ApiRequest, request_info: RequestInfo) -> None:
     """503 for a watch over WebSockets: clients that begin so go on with HTTP then.
 
     An answer over HTTP at once, as if nothing had been said of WebSockets, they read to its end,
     which a watch does not have.
     """
-    if request_info.verb == "watch" and call.headers.get("upgrade", "").lower() == "websocket":
+    if request_info.verb == "watch" and wants_websocket(call):
         raise service_unavailable("watches are not served over WebSockets by this cluster")
 
 

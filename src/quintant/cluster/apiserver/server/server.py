@@ -30,16 +30,18 @@ from quintant.cluster.apiserver.discovery.documents import discover
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.golang.depth import make_room
 from quintant.cluster.apiserver.handlers.metrics import MetricsApi
-from quintant.cluster.apiserver.handlers.pod_logs import PodLogs
+from quintant.cluster.apiserver.handlers.pod_logs import LogStream, PodLogs
 from quintant.cluster.apiserver.handlers.pod_streams import (
     UPGRADE_REQUIRED,
     PodStream,
     PodStreams,
+    log_messages,
 )
 from quintant.cluster.apiserver.handlers.resource import (
     authorization_attributes,
     kind_of,
     refuse_websocket,
+    wants_websocket,
 )
 from quintant.cluster.apiserver.handlers.subresources import is_connect, is_log_stream
 from quintant.cluster.apiserver.handlers.write import PureSteps
@@ -317,7 +319,10 @@ class ApiServer:
         if kind.computed:
             return self.metrics.answer(call, request_info, kind)
         if is_log_stream(kind, request_info.subresource):
-            return self.logs.answer(call, request_info, kind)
+            log = self.logs.answer(call, request_info, kind)
+            if isinstance(log, LogStream) and wants_websocket(call):
+                return log_messages(call.headers, log.pieces)
+            return log
         if is_connect(kind, request_info.subresource):
             return await self.streams.answer(call, request_info, kind, user)
         return await self._chain.handle(call, request_info, kind, user)

@@ -1,7 +1,8 @@
 """StreamProtocolV5Name, ChannelWebSocketProtocol: the streams of a session in one WebSocket.
 
-The first byte of a message says which stream it is of. What becomes of a command is told by a
-Status on the error channel. Version 5 can end a stream: 255, and which. Pure.
+The first byte of a message says which stream it is of. What becomes of a command is told on
+the error channel by a Status, or without a version by words, and only if it failed. Version 5 can
+end a stream: 255, and which. Pure.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from quintant.cluster.apiserver.kubelet_client.streaming_runtime import Terminal
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.wire.foreign import MalformedInput, decode_json
 
-V5, V4 = "v5.channel.k8s.io", "v4.channel.k8s.io"
-PROTOCOLS = (V5, V4)
+V5, V4, UNVERSIONED = "v5.channel.k8s.io", "v4.channel.k8s.io", "channel.k8s.io"
+PROTOCOLS = (V5, V4, UNVERSIONED)
 """Those that are spoken, the preferred one first."""
 _MOST_CHARACTERS = 65_535
 """Of a terminal's side: what the kernel can hold."""
@@ -73,6 +74,14 @@ def exit_status(command: Sequence[str], code: int) -> bytes:
 def error_status(error: StatusError) -> bytes:
     """What is told when there was no command to wait for."""
     return msgspec.json.encode(error.status)
+
+
+def outcome(protocol: str, status: bytes) -> bytes:
+    """What the error channel of a protocol says at the end; empty if it says nothing."""
+    if protocol != UNVERSIONED:
+        return status
+    document = msgspec.json.decode(status)
+    return b"" if document["status"] == "Success" else str(document["message"]).encode()
 
 
 def _failure(message: str, **more: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from quintant.cluster.apiserver.streaming.channels import (
     ExecChannel,
     error_status,
     exit_status,
+    outcome,
     read_size,
     success_status,
 )
@@ -49,13 +50,15 @@ Start = Callable[[], Awaitable[ExecProcess]]
 """Starts what a session is with; ContainerNotFound or ExecError if that is impossible."""
 
 
-async def serve_exec(client: ClientStreams, start: Start, options: ExecOptions) -> None:
+async def serve_exec(
+    client: ClientStreams, start: Start, options: ExecOptions, protocol: str
+) -> None:
     """Run a command for a client, and tell it how that ended."""
     try:
         process = await start()
     except (ContainerNotFound, ExecError) as error:
         text = f"error executing command in container: {error}"
-        await _end(client, error_status(internal_error(text)))
+        await _end(client, outcome(protocol, error_status(internal_error(text))))
         return
     try:
         status = await _joined(client, process, options)
@@ -64,7 +67,7 @@ async def serve_exec(client: ClientStreams, start: Start, options: ExecOptions) 
         status = error_status(internal_error(text))
     finally:
         process.kill()
-    await _end(client, status)
+    await _end(client, outcome(protocol, status))
 
 
 async def _joined(client: ClientStreams, process: ExecProcess, options: ExecOptions) -> bytes:
@@ -116,9 +119,10 @@ def _extend(limit: asyncio.Timeout) -> None:
         limit.reschedule(asyncio.get_running_loop().time() + IDLE_SECONDS)
 
 
-async def _end(client: ClientStreams, status: bytes) -> None:
+async def _end(client: ClientStreams, message: bytes) -> None:
     """Tell a client the outcome, and wait until it has read that; not for ever."""
-    await client.send(ExecChannel.ERROR, status)
+    if message:
+        await client.send(ExecChannel.ERROR, message)
     await client.close()
     try:
         async with asyncio.timeout(CLOSE_SECONDS):

@@ -14,13 +14,17 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from quintant.api.container import Container, ExecAction
 from quintant.client.config.pod_environment import MOUNT_VARIABLE, SERVICE_ACCOUNT
 from quintant.cluster.kubelet.container.downward_api import DownwardSource
-from quintant.cluster.kubelet.container.env import EnvSources, make_environment
-from quintant.cluster.kubelet.container.expand_vars import expand, expand_all
+from quintant.cluster.kubelet.container.env import (
+    ContainerConfigError,
+    EnvSources,
+    make_environment,
+)
+from quintant.cluster.kubelet.container.expand_vars import expand, expand_all, references
 from quintant.cluster.kubelet.container.images import OURS, ImageProgram
 from quintant.cluster.kubelet.container.loaders import is_loader, kept_variables
 from quintant.cluster.kubelet.node_context import NodeContext
@@ -64,7 +68,7 @@ class ContainerRuntimeConfig:
     @property
     def termination_message_path(self) -> Path:
         """The file whose text is told when the container has ended; OSError if it is elsewhere."""
-        path = path_in_root(self.root, self.container.termination_message_path or TERMINATION)
+        path = path_in_root(self.root, _termination_path(self.container))
         return require_inside(path, self.own_folders)
 
     @property
@@ -73,7 +77,14 @@ class ContainerRuntimeConfig:
         return own_folders(self.container, self.root)
 
     def expand(self, path: str) -> str:
-        """A path with references to variables, as subPathExpr has."""
+        """A path with references to variables, as subPathExpr has; ContainerConfigError if it leads
+        nowhere, or out of its volume."""
+        if missing := [name for name in references(path) if not self.variables.get(name)]:
+            raise ContainerConfigError(f"subPathExpr: missing value for {', '.join(missing)}")
+        found = PurePath(expand(path, self.variables))
+        # Without the path itself: a value may be that of a Secret.
+        if found.is_absolute() or ".." in found.parts:
+            raise ContainerConfigError(f"subPathExpr {path} must be a path within its volume")
         return expand(path, self.variables)
 
 
@@ -87,11 +98,15 @@ def runtime_config(
     """The place of a container; ContainerConfigError if something its variables need is missing."""
     variables = make_environment(container, about, sources)
     mounts = [each.mount_path for each in container.volume_mounts]
-    rewriter = PathRewriter.of(root, mounts, about.address)
+    rewriter = PathRewriter.of(root, [*mounts, _termination_path(container)], about.address)
     id = "".join(node.random.id().replace("-", "") for _ in range(2))
     names = node.names(about.pod.metadata.namespace)
     claims = claims_file(container, root, about.pod.spec)
     return ContainerRuntimeConfig(container, root, id, rewriter, variables, names, claims)
+
+
+def _termination_path(container: Container) -> str:
+    return container.termination_message_path or TERMINATION
 
 
 def container_command(node: NodeContext, config: ContainerRuntimeConfig, hostname: str) -> Launch:

@@ -23,6 +23,11 @@ def expand(text: str, known: Mapping[str, str]) -> str:
     return _REFERENCE.sub(replaced, text)
 
 
+def references(text: str) -> list[str]:
+    """The names that a text refers to."""
+    return [match[2] for match in _REFERENCE.finditer(text) if not match[1]]
+
+
 def expand_all(words: Sequence[str], known: Mapping[str, str]) -> tuple[str, ...]:
     """Words with their references replaced."""
     return tuple(expand(word, known) for word in words)

@@ -206,7 +206,7 @@ class Sandbox:
         volumes = VolumeFolders(self.folder / "volumes", self.published, self.sizes)
         try:
             begun = await start_container(node, runner, log, volumes, tell)
-        except (MountError, StartError):
+        except (ContainerConfigError, MountError, StartError):
             log.remove()
             raise
         self._logs.keep(name, log)

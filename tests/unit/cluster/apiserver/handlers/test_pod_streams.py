@@ -94,7 +94,7 @@ async def test_a_session_is_negotiated() -> None:
             "command=ls&stdout=1",
             {"sec_websocket_protocol": "a, b"},
             "requested protocol(s) are not supported: [a b]; "
-            "supports [v5.channel.k8s.io v4.channel.k8s.io]",
+            "supports [v5.channel.k8s.io v4.channel.k8s.io channel.k8s.io]",
         ),
     ],
 )

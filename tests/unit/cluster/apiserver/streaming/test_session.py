@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 
 from quintant.cluster.apiserver.kubelet_client.streaming_runtime import ExecOptions, TerminalSize
-from quintant.cluster.apiserver.streaming.channels import ExecChannel
+from quintant.cluster.apiserver.streaming.channels import UNVERSIONED, V5, ExecChannel
 from quintant.cluster.apiserver.streaming.session import CLOSE_SECONDS, IDLE_SECONDS, serve_exec
 from unit.cluster.apiserver.streaming.fakes import FakeClient, FakeRuntime
 
@@ -14,10 +14,10 @@ WHOLE = ExecOptions(("cat",), stdin=True, stdout=True, stderr=True)
 
 
 def begin(
-    client: FakeClient, runtime: FakeRuntime, options: ExecOptions = WHOLE
+    client: FakeClient, runtime: FakeRuntime, options: ExecOptions = WHOLE, protocol: str = V5
 ) -> asyncio.Task[None]:
     start = partial(runtime.exec, "uid", "main", options)
-    return asyncio.ensure_future(serve_exec(client, start, options))
+    return asyncio.ensure_future(serve_exec(client, start, options, protocol))
 
 
 async def settled() -> None:
@@ -38,6 +38,18 @@ async def test_bytes_go_both_ways_and_the_end_is_told() -> None:
     assert client.heard[0] == (ExecChannel.STDOUT, b"out")
     assert client.status["status"] == "Success"
     assert client.closed
+
+
+async def test_without_a_version_only_a_failure_is_told_and_by_words() -> None:
+    for code, told in ((0, []), (7, [ExecChannel.ERROR])):
+        client, runtime = FakeClient(), FakeRuntime()
+        task = begin(client, runtime, protocol=UNVERSIONED)
+        await settled()
+        runtime.process.end(code)
+        await task
+        assert [channel for channel, _ in client.heard] == told
+        assert all(b"exit code 7" in words and b"{" not in words for _, words in client.heard)
+        assert client.closed
 
 
 async def test_input_that_was_not_asked_for_is_dropped() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from quintant.cluster.kubelet.container.images import ImageProgram, Images
@@ -67,6 +68,28 @@ async def test_folders_of_an_entry_come_first_whatever_the_pod_says(tmp_path: Pa
     launch = await launched(world, program, "/srv", command=["shim"], env=env)
     assert launch.argv == (str(tools / "shim"),)
     assert launch.env["PATH"] == f"{tools}:/opt/app/bin"
+
+
+async def test_the_file_of_last_words_is_found_where_the_pod_names_it(world: World) -> None:
+    script = ["sh", "-c", "echo no > /dev/termination-log; echo /dev/other"]
+    for path, words in (("", script), ("/dev/other", script)):
+        more = {"terminationMessagePath": path} if path else {}
+        await world.run(f"a{len(path)}", container(args=words, **more))
+        launch = world.processes.newest.launch
+        own = f"{launch.env['QUINTANT_ROOT']}{path or '/dev/termination-log'}"
+        assert own in launch.argv[-1]
+        assert launch.argv[-1].count(launch.env["QUINTANT_ROOT"]) == 1
+
+
+@pytest.mark.parametrize("value", ["", "/tmp", "../x"])
+async def test_a_sub_path_that_leads_nowhere_or_out_is_a_wrong_configuration(
+    world: World, value: str
+) -> None:
+    mounts = [{"name": "e", "mountPath": "/data", "subPathExpr": "$(SUB)"}]
+    made = container(volumeMounts=mounts, env=[{"name": "SUB", "value": value}])
+    waiting = status(await world.run("a", made, volumes=VOLUMES))["state"]["waiting"]
+    assert waiting["reason"] == "CreateContainerConfigError"
+    assert not value or value not in waiting["message"]
 
 
 async def test_home_and_temporary_files_may_be_mounted(world: World) -> None:

@@ -41,6 +41,10 @@ async def network() -> AsyncIterator[ServiceNetwork]:
         Request("web", "default"), service_records(service(cluster_ip="127.96.0.20"), (), mapped)
     )
     external = service("out", type="ExternalName", external_name="localhost")
+    other = service("alias", type="ExternalName", external_name=BASE)
+    zone.put(Request("alias", "default"), service_records(other, (), mapped))
+    loop = service("loop", type="ExternalName", external_name="loop.default.svc.cluster.local")
+    zone.put(Request("loop", "default"), service_records(loop, (), mapped))
     zone.put(Request("out", "default"), service_records(external, (), mapped))
     zone.put(Request("many"), [ResourceRecord("many.cluster.local", A, f"10.0.{n // 250}.{n % 250}")
                                for n in range(600)])  # fmt: skip
@@ -64,6 +68,14 @@ async def test_what_is_not_of_the_cluster_is_left_to_others(
     names = ClusterResolver.find(network.environment("default"))
     assert names is not None
     assert await names.resolve(host, 80) == []
+
+
+async def test_a_name_may_stand_for_another_of_the_cluster(network: ServiceNetwork) -> None:
+    names = ClusterResolver.find(network.environment("default"))
+    assert names is not None
+    assert await names.resolve("alias", 80) == [SocketAddress("127.96.0.20", 20080)]
+    (endless,) = await names.resolve("loop", 80)
+    assert endless.address == "loop.default.svc.cluster.local"
 
 
 async def test_namespace_of_the_pod_comes_first(network: ServiceNetwork) -> None:
