@@ -85,6 +85,11 @@ CHANGES = (
     _change(_MOUNTTEST, '\t"os"\n', '\t"os"\n\t"strings"\n'),
     _print_mount(_MOUNTTEST, "content of file", "path"),
     _print_mount(_MOUNTTEST, "content of file", "filePath"),
+    _change(
+        _MOUNTTEST,
+        'retrying\\n", filePath, err)',
+        'retrying\\n", strings.TrimPrefix(filePath, os.Getenv("QUINTANT_ROOT")), err)',
+    ),
     _change(_MOUNTTEST_MODES, '\t"os"\n', '\t"os"\n\t"strings"\n'),
     _print_mount(_MOUNTTEST_MODES, "mode of file", "path"),
     _print_mount(_MOUNTTEST_MODES, "perms of file", "path"),

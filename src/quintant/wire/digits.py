@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 
-_DIGITS = re.compile("[0-9]{1,18}")
-"""As many as fit into 64 bits, whichever they are."""
+_DIGITS = re.compile("[0-9]{1,19}")
+_LARGEST = 2**63 - 1
+"""What fits into 64 bits with a sign."""
 
 
 def parse_digits(text: str) -> int | None:
-    """The number that a text of ASCII digits is; None if it is no such text, or too long."""
-    return int(text) if _DIGITS.fullmatch(text) else None
+    """The number that a text of ASCII digits is; None if it is no such text, or too large."""
+    number = int(text) if _DIGITS.fullmatch(text) else None
+    return None if number is None or number > _LARGEST else number

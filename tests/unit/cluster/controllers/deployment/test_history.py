@@ -91,6 +91,9 @@ def test_collision_gives_another_name() -> None:
 def test_revision_is_beyond_all_old_ones() -> None:
     assert next_revision(rollout(deployment())) == 1
     assert next_revision(rollout(deployment(), replicas("2"), replicas("x"), replicas("10"))) == 11
+    assert next_revision(rollout(deployment(), replicas("3546343826724305832"))) == (
+        3546343826724305833
+    )
 
 
 def test_set_that_is_new_again_remembers_its_revisions() -> None:
