@@ -21,7 +21,7 @@ from interop.e2e.report import Outcome
 from interop.e2e.session import HOST_PATHS, Programs, isolated
 from interop.e2e.worker import Orders
 
-LANES = 2
+LANES = 4
 """Workers side by side: tests mostly wait."""
 BATCH = 12
 POLL_SECONDS = 0.5
