@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from typing import cast
 
 from quintant.http.head import ProtocolError, ResponseHead
@@ -170,21 +169,26 @@ class ClientConnection(asyncio.Protocol):
 
     def _take(self) -> bytes:
         pieces, self._pieces, self._size = self._pieces, [], 0
-        self._let_come()
+        if self._paused:
+            self._let_come()
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _hold_back(self) -> None:
         """Make the peer of a slow reader wait."""
         if not self._paused and self._transport is not None and self._carrier is not None:
             self._paused = True
-            with suppress(RuntimeError):  # it is being closed
+            try:  # noqa: SIM105
                 self._carrier.pause_reading()
+            except RuntimeError:
+                pass
 
     def _let_come(self) -> None:
         if self._paused and self._transport is not None and self._carrier is not None:
             self._paused = False
-            with suppress(RuntimeError):  # it is being closed
+            try:  # noqa: SIM105  # of a busy stream every piece passes here
                 self._carrier.resume_reading()
+            except RuntimeError:  # it is being closed
+                pass
 
     def _fail(self, error: Exception) -> None:
         self._error = self._error or error

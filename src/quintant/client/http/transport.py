@@ -185,16 +185,27 @@ def _pass(
 
 
 async def _chunks(connection: ClientConnection, call: ApiRequest) -> AsyncIterator[bytes]:
-    since = monotonic()
     try:
-        while piece := await connection.read():
-            busy = monotonic() - since < call.gather and len(piece) < LARGE_BYTES
-            yield piece
-            if busy:
-                await connection.gather(call.gather)
-            since = monotonic()
+        if call.gather:
+            async for piece in _gathered(connection, call.gather):
+                yield piece
+        else:
+            while piece := await connection.read():
+                yield piece
     except FAILURES as error:
         raise explain_stream_error(error, call) from None
+
+
+async def _gathered(connection: ClientConnection, seconds: float) -> AsyncIterator[bytes]:
+    """What a connection brings; while that is busy, it is left unread for so long each time."""
+    time = asyncio.get_running_loop().time
+    since = time()
+    while piece := await connection.read():
+        busy = time() - since < seconds and len(piece) < LARGE_BYTES
+        yield piece
+        if busy:
+            await connection.gather(seconds)
+        since = time()
 
 
 def _closed() -> ConnectError:

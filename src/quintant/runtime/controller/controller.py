@@ -318,7 +318,7 @@ class Controller(Generic[K]):
         self, ownership: KeyOwnership, task: asyncio.Task[Any], lease: WorkItem[Request]
     ) -> None:
         """Work on a key if it is this process's; its writes carry whose it was when it began."""
-        limit = asyncio.timeout(None)
+        limit = asyncio.Timeout(None)
         held = ownership.begin(lease.key, lambda: _expire(limit))
         if held is None:
             if self._forget_gone(lease.key) and self._handler.daemons is not None:

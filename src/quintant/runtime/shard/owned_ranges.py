@@ -128,7 +128,7 @@ class OwnedRanges:
 
     def _settle(self, number: int) -> None:
         """Tell who waits, if a range may go now; one at work stays, whatever of it ends."""
-        if self.state(number) not in WORKING:
+        if self.states.get(number) not in WORKING:
             self.changed.set()
             self._move()
 
@@ -277,7 +277,7 @@ class _ControllerKeys:
     def begin(self, request: Request, abort: Callable[[], None]) -> FenceKey | None:
         owned, name = self._owned, self._controller.name
         number = owned.range_of(name, request)
-        if owned.state(number) not in WORKING:
+        if owned.states.get(number) not in WORKING:
             return None
         key = FenceKey(name, number, owned.epochs[number])
         owned.begin(number, key, request, abort)

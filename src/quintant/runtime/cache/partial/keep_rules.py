@@ -112,23 +112,17 @@ class KeepRules:
             self._decodes = self._decodes or rule.decodes
             self._holds_all = rule.holds_all
 
-    @property
-    def keeps_all(self) -> bool:
-        """Whether no object needs to be asked about, for now."""
-        return self.whole or self._holds_all()
-
     def keep(self, obj: Any) -> bool:
         """Whether an object is held here."""
-        return self.keeps_all or self._decide(obj)
+        return self.whole or self._holds_all() or self._decide(obj)
 
     def skims(self, skimmed: Any) -> bool:
         """Whether an object is surely not held here, as far as its metadata say."""
-        return not (self.keeps_all or self._decodes or self._decide(skimmed))
+        return not (self.decodes() or self._decide(skimmed))
 
-    @property
     def decodes(self) -> bool:
-        """Whether metadata alone never say that an object is not held."""
-        return self.keeps_all or self._decodes
+        """Whether metadata alone never say that an object is not held, for now."""
+        return self.whole or self._decodes or self._holds_all()
 
     def _decide(self, obj: Any) -> bool:
         foreign = False

@@ -34,7 +34,7 @@ class PartialInformer(Informer[K]):
         self.foreign = ForeignObjects()
         self._rules = KeepRules()
         self._gained: set[Request] = set()
-        self.skimmer: Skimmer = Skimmer(self._is_foreign, lambda: self._rules.decodes)
+        self.skimmer: Skimmer = Skimmer(self._is_foreign, self._rules.decodes)
         super()._begin()
 
     def _reflector(self, namespace: str) -> Reflector[K]:
