@@ -30,6 +30,7 @@ from quintant.runtime.shard.group_report import GroupReport, report
 from quintant.testing import named
 from scenarios.program import POLL_SECONDS, QUINTANT, Program, running
 from scenarios.server import served
+from scenarios.soak_size import sized
 from testbeds.ports import free_port
 from testbeds.watched_history import WatchedHistory
 
@@ -42,6 +43,7 @@ SHARDS = EXAMPLES / "09_shards.py"
 example = load_example("09_shards")
 Order = example.Order
 RANGES = 128
+ORDERS = sized(1000)
 WORDS = ("--processes", "2", "--install-crds")
 MOVE_SECONDS = 20.0
 """Until ranges have moved, on a quiet machine."""
@@ -115,8 +117,8 @@ def current(orders: WatchedHistory[Any], names: Sequence[str]) -> bool:
 async def test_a_child_that_is_killed_loses_no_order_and_no_order_is_written_twice(
     tmp_path: Path,
 ) -> None:
-    before = [f"before-{number}" for number in range(60)]
-    after = [f"after-{number}" for number in range(60)]
+    before = [f"before-{number}" for number in range(ORDERS)]
+    after = [f"after-{number}" for number in range(ORDERS)]
     with served(tmp_path) as server, running(SHARDS, server.kubeconfig, *WORDS) as program:
         await program.ready()
         for process in "01":
