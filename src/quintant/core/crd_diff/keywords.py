@@ -1,7 +1,7 @@
 """What the keywords of one schema say before and after: wider is safe, narrower is breaking.
 
-The rules are those of OLM's upgrade preflight, with one difference:
-further values of an enum, and `nullable`, are safe here, since no stored object is refused by them.
+The rules are those of OLM's upgrade preflight, and more; what is wider is safe here, since no
+stored object is refused by it.
 """
 
 from __future__ import annotations
@@ -101,7 +101,11 @@ def _spelling(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]
         if before == after:
             continue
         message = f"{after or 'none'} instead of {before or 'none'}"
-        yield (breaking if after else safe)(path, keyword, message)
+        wider = not after or (before, after) in _WIDER_FORMATS
+        yield (safe if wider else breaking)(path, keyword, message)
+
+
+_WIDER_FORMATS = {("int32", "int64"), ("float", "double")}
 
 
 def _flags(path: str, old: Schema, new: Schema) -> Iterator[DefinitionChange]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -18,12 +20,14 @@ from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_k
 from quintant.cluster.instance.recorder import record
 from quintant.core.address import BindAddress
 from quintant.core.clock import SystemClock
+from quintant.core.yaml import load as load_yaml
 from quintant.runtime.manager.install_crds import install_crds
 from scenarios.greeter import Greeter
 from unit.cluster.api import Requests
 
 ROOT = Path(__file__).parents[4]
 GREETER = ROOT / "examples/01_greeter.py"
+DOCS = ROOT / "docs/preview.md"
 GREETERS = "/apis/demo.dev/v1/namespaces/default/greeters"
 
 
@@ -163,3 +167,35 @@ def test_a_word_that_means_nothing_is_refused() -> None:
     result = preview(GREETER, "--fail-on", "deletes")
     assert result.exit_code == 2
     assert "'deletes' is none of delete, replace" in result.output
+
+
+def workflow_step() -> tuple[list[str], dict[str, str]]:
+    """The step of the workflow in docs/preview.md that asks, and its environment."""
+    (block,) = re.findall(r"```yaml\n(on: pull_request\n.*?)```", DOCS.read_text(), re.DOTALL)
+    steps = load_yaml(block)["jobs"]["preview"]["steps"]
+    (step,) = [each for each in steps if each.get("run", "").startswith("quintant preview ")]
+    return shlex.split(step["run"])[1:], step["env"]
+
+
+@pytest.mark.realtime
+@pytest.mark.parametrize(("deletes", "code"), [(False, 0), (True, 1)])
+async def test_the_step_of_a_workflow_fails_for_what_would_be_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deletes: bool, code: int
+) -> None:
+    arguments, environment = workflow_step()
+    text = GREETER.read_text()
+    (tmp_path / "old.py").write_text(text)
+    planted = "await ctx.client.delete(greeter)\n    " if deletes else ""
+    changed = text.replace("    child = ", f"    {planted}child = ")
+    assert (changed != text) is deletes
+    (tmp_path / "controller.py").write_text(changed)
+
+    def work(kubeconfig: Path) -> Result:
+        monkeypatch.chdir(tmp_path)
+        assert (tmp_path / environment["KUBECONFIG"]).read_text() == kubeconfig.read_text()
+        return CliRunner(env=environment).invoke(main, arguments)
+
+    result = await with_greeters(tmp_path, work)
+    assert result.exit_code == code, result.output
+    assert ("Greeter default/a would be deleted" in result.output) is deletes
+    assert ElementTree.parse(tmp_path / "preview.xml").getroot().tag == "testsuites"

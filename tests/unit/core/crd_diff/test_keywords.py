@@ -46,6 +46,8 @@ def rules(*texts: str) -> dict[str, Any]:
         ({"pattern": "a"}, {}, "pattern", SAFE),
         ({"pattern": "a"}, {"pattern": "a|b"}, "pattern", BREAKING),
         ({"format": "date"}, {"format": "date-time"}, "format", BREAKING),
+        ({"format": "int32"}, {"format": "int64"}, "format", SAFE),
+        ({"format": "int64"}, {"format": "int32"}, "format", BREAKING),
         ({"exclusiveMinimum": True}, {}, "exclusiveMinimum", SAFE),
         ({}, {"exclusiveMaximum": True}, "exclusiveMaximum", BREAKING),
         ({}, {"nullable": True}, "nullable", SAFE),
