@@ -98,9 +98,7 @@ BUNDLES = (
         ("config/crd/bases",),
         earlier="v2.12.1",
     ),
-    Bundle(
-        "github.com/fluxcd/kustomize-controller", "v1.6.0", ("config/crd/bases",), earlier="v1.4.0"
-    ),
+    Bundle("github.com/fluxcd/kustomize-controller", "v1.6.0", ("config/crd/bases",)),
     Bundle(
         "github.com/kubernetes-csi/external-snapshotter/client/v8",
         "v8.6.0",
