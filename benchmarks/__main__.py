@@ -50,6 +50,7 @@ BENCHMARKS = (
     "reconcile",
     "restart",
     "shards",
+    "preview",
 )
 
 MODULES = {"explore": "exploration", "cosmos": "cosmos.tables"}
