@@ -21,7 +21,7 @@ from interop.e2e.report import Outcome
 from interop.e2e.session import HOST_PATHS, Programs, isolated
 from interop.e2e.worker import Orders
 
-LANES = 4
+LANES = 8
 """Workers side by side: tests mostly wait."""
 BATCH = 12
 POLL_SECONDS = 0.5
@@ -31,10 +31,14 @@ IMAGES = """\
 images:
 - image: "*/e2e-test-images/agnhost"
   command: "/agnhost"
-  argv: [{agnhost}]
+  argv: [bash, -c, 'exec -a /agnhost "$0" "$@"', {agnhost}]
   env: {env}
 - image: "*/e2e-test-images/agnhost"
-  argv: [sh, -c, 'ln -sf {files} "$QUINTANT_ROOT"; exec "$0" "$@"', {agnhost}]
+  command: "/agnhost-2"
+  argv: [bash, -c, 'exec -a /agnhost-2 "$0" "$@"', {agnhost}]
+  env: {env}
+- image: "*/e2e-test-images/agnhost"
+  argv: [bash, -c, 'ln -sf {files} "$QUINTANT_ROOT"; exec -a /agnhost "$0" "$@"', {agnhost}]
   args: [pause]
   env: {env}
 - image: "*/e2e-test-images/*"

@@ -22,7 +22,7 @@ from interop.e2e.report import Outcome, outcomes
 
 NODES = "second,third"
 """Nodes beside `local` whose pods are processes, too: many tests want two or three."""
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 POLL_SECONDS = 0.2
 HOST_PATHS = Path("/tmp/job-e2e")
 """Where tests have what pods of a node share."""
