@@ -37,6 +37,18 @@ def _print_mount(file: str, text: str, variable: str) -> SourceChange:
     return _change(file, f"{before}{variable}, ", f"{before}{trimmed}")
 
 
+def _find_account(file: str, package: str) -> SourceChange:
+    """Speak with the API server as the pod's account, whose folder has no fixed place."""
+    account = 'os.Getenv("QUINTANT_SERVICE_ACCOUNT")'
+    server = 'os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")'
+    config = (
+        f'&{package}.Config{{Host: fmt.Sprintf("https://%s:%s", {server}), '
+        f'BearerTokenFile: {account} + "/token", '
+        f'TLSClientConfig: {package}.TLSClientConfig{{CAFile: {account} + "/ca.crt"}}}}, error(nil)'
+    )
+    return _change(file, f"{package}.InClusterConfig()", config)
+
+
 _SERVE_HOSTNAME = "serve-hostname/serve_hostname.go"
 _NETEXEC = "netexec/netexec.go"
 _PORTER = "porter/porter.go"
@@ -54,6 +66,8 @@ CHANGES = (
         "rest.InClusterConfig()",
         "&rest.Config{}, error(nil)",
     ),
+    _find_account("nettest/nettest.go", "restclient"),
+    _find_account("openidmetadata/openidmetadata.go", "rest"),
     _import_os("liveness/server.go"),
     _change("liveness/server.go", 'ListenAndServe(":8080"', f'ListenAndServe({_ADDRESS}+":8080"'),
     _import_os("test-webserver/test-webserver.go"),
