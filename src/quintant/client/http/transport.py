@@ -197,13 +197,17 @@ async def _chunks(connection: ClientConnection, call: ApiRequest) -> AsyncIterat
 
 
 async def _gathered(connection: ClientConnection, seconds: float) -> AsyncIterator[bytes]:
-    """What a connection brings; while that is busy, it is left unread for so long each time."""
+    """What a connection brings; while that is busy, it is left unread for so long each time.
+
+    Once that brought a single line, the next one is not waited for.
+    """
     time = asyncio.get_running_loop().time
-    since = time()
+    since, waited = time(), False
     while piece := await connection.read():
-        busy = time() - since < seconds and len(piece) < LARGE_BYTES
+        soon = time() - since < seconds and len(piece) < LARGE_BYTES
+        waited = soon and (not waited or piece.count(b"\n") > 1)
         yield piece
-        if busy:
+        if waited:
             await connection.gather(seconds)
         since = time()
 
