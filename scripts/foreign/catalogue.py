@@ -28,14 +28,6 @@ _ROLLOUTS = "github.com/argoproj/argo-rollouts"
 ARGO_ROLLOUTS = GoProgram(
     "argo-rollouts", _ROLLOUTS, "v1.10.1", f"{_ROLLOUTS}/cmd/rollouts-controller"
 )
-_CERT_MANAGER = "github.com/cert-manager/cert-manager"
-CERT_MANAGER = GoProgram(
-    "cert-manager",
-    _CERT_MANAGER,
-    "v1.21.2",
-    main=(Path(__file__).parent / "cert_manager.go").read_text(),
-)
-"""Its controllers, webhook and CA injector, without issuers that need a service outside."""
 CHISEL = GoProgram("chisel", "github.com/jpillora/chisel", "v1.10.1")
 _CONTROLLER_RUNTIME = "sigs.k8s.io/controller-runtime"
 CONTROLLER_RUNTIME = GoProgram("controller-runtime", _CONTROLLER_RUNTIME, "v0.24.1")
@@ -66,20 +58,6 @@ K9S = GoProgram("k9s", "github.com/derailed/k9s", "v0.50.9")
 KUBE_STATE_METRICS = GoProgram("kube-state-metrics", "k8s.io/kube-state-metrics/v2", "v2.20.0")
 _KWOK = "sigs.k8s.io/kwok"
 KWOK = GoProgram("kwok", _KWOK, "v0.8.0", f"{_KWOK}/cmd/kwok")
-_METACONTROLLER = "github.com/metacontroller/metacontroller"
-METACONTROLLER = GoProgram(
-    "metacontroller",
-    "metacontroller",
-    # The last release whose version is one for Go.
-    "v1.5.20",
-    source_path=_METACONTROLLER,
-    # Those that it asks for know nothing of the maps of a newer Go.
-    newer=("github.com/json-iterator/go v1.1.12", "github.com/modern-go/reflect2 v1.0.2"),
-    sums=(
-        f"{_METACONTROLLER} v1.5.20 h1:uRuj/1LRa5FkZyiMrx+b1Ei/lplmDNeArd0XXrOUNtk=",
-        f"{_METACONTROLLER} v1.5.20/go.mod h1:9tm+EROn6hYzGHw4WSqAKq4I3deezpeJjsOmOMjw8M0=",
-    ),
-)
 _IBC = "github.com/cosmos/ibc-go/v8"
 SIMD = GoProgram(
     "simd",
@@ -197,7 +175,6 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         ANSIBLE,
         ARGO_ROLLOUTS,
         BASEDPYRIGHT,
-        CERT_MANAGER,
         CHISEL,
         CLIENT_TESTS,
         COMETBFT,
@@ -218,7 +195,6 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         KUBERNETES_ASYNCIO,
         KWOK,
         LIGHTKUBE,
-        METACONTROLLER,
         PORTAL_HTTP_RELAY,
         PORTAL_RELAY,
         PORTAL_TUNNEL,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 KUBERNETES_MODULE = "k8s.io/kubernetes"
 ETCD_MODULE = "go.etcd.io/etcd/server/v3"
 
-_MAIN_MODULE = "quintant"
+_MAIN_MODULE = "quintant.dev/foreign"
 _STAGED = re.compile(r"^\s*(?:replace\s+)?(\S+)\s+=>\s+\./staging/", re.MULTILINE)
 _PUBLISHED = re.compile(
     r"^\s*(?:replace\s+)?(\S+(?:[ \t]+v\S+)?)[ \t]+=>[ \t]+([^.\s]\S*[ \t]+v\S+)", re.MULTILINE
@@ -36,8 +36,6 @@ class Module:
     """The text of its go.mod."""
     published: str
     """When this version was published, in RFC 3339."""
-    source: str = ""
-    """The path under which it is published, where it calls itself something else."""
 
 
 def main_module(
@@ -51,17 +49,14 @@ def main_module(
     `newer` are requirements of ours beside its own, as `path version`: the newest of all wins.
     `copy` is a folder that stands for the module; `instead` are modules that stand for others.
     """
-    source = f"{module.source} {module.version}" if module.source else ""
-    own = f"./{copy}" if copy else source
     lines = [
-        # Beneath the module: a main package of ours may import what is internal to it.
-        f"module {module.path}/{_MAIN_MODULE}",
+        f"module {_MAIN_MODULE}",
         f"go {language(module.gomod)}",
         f"require {module.path} {module.version}",
         *(f"require {each}" for each in newer),
         *_replacements(staged(module.gomod), module.version),
         *(f"replace {old} => {new}" for old, new in _PUBLISHED.findall(module.gomod)),
-        *((f"replace {module.path} => {own}",) if own else ()),
+        *((f"replace {module.path} => ./{copy}",) if copy else ()),
         *(f"replace {old} => {new or f'./{empty_folder(old)}'}" for old, new in instead),
     ]
     return "\n\n".join(lines) + "\n"
