@@ -63,6 +63,13 @@ class TestGoModules:
             "replace example.com/fork => example.com/other v1.0.0\n",
         ]
 
+    def test_what_is_no_longer_to_be_had_is_replaced(self) -> None:
+        simple = Module("example.com/a", "v1.0.0", "module example.com/a\n\ngo 1.22\n", "")
+        instead = (("example.com/gone", "example.com/fork v1.2.3"), ("example.com/unused", ""))
+        text = main_module(simple, instead=instead)
+        assert "replace example.com/gone => example.com/fork v1.2.3" in text
+        assert "replace example.com/unused => ./empty/example.com/unused" in text
+
     def test_newer_modules_are_required_beside_it(self) -> None:
         simple = Module("example.com/a", "v1.0.0", "module example.com/a\n\ngo 1.22\n", "")
         text = main_module(simple, ("example.com/b v1.9.0",))

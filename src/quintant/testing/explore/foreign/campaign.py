@@ -175,8 +175,9 @@ class ForeignCampaign:
         self._progress(self.report)
         try:
             again = [self._made(token, recording) for _ in range(TRIES - 1)]
-            # Side by side where it is the only run.
-            records = await asyncio.gather(*again) if alone else [await each for each in again]
+            # Side by side where it is the only run, or most of it is waiting.
+            together = alone or (self._setup.origin.pace == 1 and self._options.jobs > 1)
+            records = await asyncio.gather(*again) if together else [await each for each in again]
         finally:
             self.report.suspected -= 1
         found = (self._failure(each, recording, undisturbed) for each in records)
