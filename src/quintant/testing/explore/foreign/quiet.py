@@ -3,8 +3,8 @@
 All is quiet when the program runs, every watch that the recording had is open again and has passed
 on everything, nothing is in flight, and for `calm` seconds nobody has written: counted from the
 step itself, for who has not reacted yet is not quiet. Writes that the undisturbed run makes at rest
-as well do not count. A watch that is missing is waited for until 90 seconds are calm, and no
-longer: what is left of the world shows whether it was needed. On a busy machine it takes longer:
+as well do not count. A watch that is missing is waited for 90 seconds long, and no longer: what is
+left of the world shows whether it was needed. On a busy machine it takes longer:
 time in which nobody could look is no calm (`foreign.calm`), and who waits for a processor is busy.
 """
 
@@ -36,7 +36,7 @@ POLLS = 5
 """A write that was made so often in one step of an undisturbed run may be one that goes on at
 rest."""
 LATE_WATCH_SECONDS = 90.0
-"""Of calm, after which a watch that is missing is not waited for any more."""
+"""After which a watch that is missing is not waited for any more."""
 SHOWN = 3
 
 
@@ -125,7 +125,7 @@ class ForeignQuiet:
 
     def _is_quiet(self, required: frozenset[str], calm: float) -> bool:
         still = min(self.still.seconds, self._idle())
-        if still >= max(calm, LATE_WATCH_SECONDS):
+        if max(still, self.still.waited) >= max(calm, LATE_WATCH_SECONDS):
             # Who opens a watch when it first asks for something may not have to ask again.
             required = frozenset()
         # Who writes so often may come to its end a little after the others.

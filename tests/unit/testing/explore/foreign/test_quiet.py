@@ -55,6 +55,15 @@ async def test_a_watch_that_is_not_opened_again_is_waited_for_and_not_for_ever()
     assert LATE_WATCH_SECONDS <= took < LATE_WATCH_SECONDS + 1
 
 
+async def test_who_writes_now_and_then_is_not_waited_for_because_of_a_watch() -> None:
+    world = quiet()
+    loop = asyncio.get_running_loop()
+    for number in range(100):
+        loop.call_later(number * CALM * 2, world.wrote, "patch pods default/a")
+    took = await waited(world, PODS)
+    assert LATE_WATCH_SECONDS <= took < LATE_WATCH_SECONDS + 3 * CALM
+
+
 async def test_who_writes_again_and_again_is_never_quiet() -> None:
     world = quiet()
 
