@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from quintant.core.schema.preserve_unknown import PreserveUnknown
     from quintant.runtime.apply import Policy, control
     from quintant.runtime.cache.client import Client
+    from quintant.runtime.clusters.secrets import SecretClusters
     from quintant.runtime.controller.builder import Builder
     from quintant.runtime.controller.controller import Controller
     from quintant.runtime.controller.declaration import by_index
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "PlannedEvent": "quintant.api.events",
+    "SecretClusters": "quintant.runtime.clusters.secrets",
     "Shards": "quintant.runtime.shard.layout",
     "by_namespace": "quintant.runtime.shard.layout",
     "KeyLocks": "quintant.runtime.reconcile.key_locks",
@@ -137,6 +139,7 @@ __all__ = [
     "Request",
     "Result",
     "Scale",
+    "SecretClusters",
     "Shards",
     "StatusWriter",
     "Steps",

@@ -22,6 +22,7 @@
     ├── Undecodable            an object does not fit its type
     ├── NotWatched             a cached read of a kind that is not watched
     ├── NotSelected            a read or a write in a namespace that lost its label
+    ├── NotEngaged             a cluster that a manager does not work in, or not any more
     ├── NotHeld                a cached read of what another member of a sharded manager holds
     ├── StaleCache             a cache is older than a reconcile may act on
     ├── NotLeader              a write after the lease ran out
@@ -131,6 +132,20 @@ class NotSelected(QuintantError):
             )
         )
         self.namespace = namespace
+
+
+class NotEngaged(QuintantError):
+    """A cluster is none that a manager works in: it was never named, or it has left."""
+
+    def __init__(self, cluster: str) -> None:
+        super().__init__(
+            error_text(
+                f"cluster {cluster} is none of this manager's",
+                because="no kubeconfig is there for it, or it is not used",
+                hint="/readyz?verbose of this process, and its log, name the clusters it works in",
+            )
+        )
+        self.cluster = cluster
 
 
 class StaleCache(QuintantError):

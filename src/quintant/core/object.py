@@ -94,8 +94,65 @@ class Request(NamedTuple):
     name: str
     namespace: str = ""
 
+    @property
+    def cluster(self) -> str:
+        """The cluster that the object is in; empty at home, where the manager itself belongs."""
+        return ""
+
+    @property
+    def local(self) -> Request:
+        """The same key without its cluster: what caches and objects of that cluster know."""
+        return self
+
+    def in_cluster(self, name: str) -> Request:
+        """The key of an object of this name in another cluster; of an empty name, at home."""
+        return ClusterRequest(self.name, self.namespace, name) if name else self.local
+
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+class ClusterRequest(Request):
+    """A key in another cluster than home; it still unpacks into name and namespace.
+
+    It is never equal to a key of the same name elsewhere. `Request.in_cluster` makes it.
+    """
+
+    # Keys at home have no third field: they stay as small and as fast as they were.
+    _cluster: str
+    _local: Request
+
+    def __new__(cls, name: str, namespace: str, cluster: str) -> ClusterRequest:
+        made: ClusterRequest = tuple.__new__(cls, (name, namespace))
+        made._cluster, made._local = cluster, Request(name, namespace)
+        return made
+
+    @property
+    def cluster(self) -> str:
+        return self._cluster
+
+    @property
+    def local(self) -> Request:
+        return self._local
+
+    def __eq__(self, other: object) -> bool:
+        ours = isinstance(other, ClusterRequest) and other._cluster == self._cluster
+        return ours and tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self._cluster, *self))
+
+    def __str__(self) -> str:
+        return f"{self._cluster}:{self._local}"
+
+    def __repr__(self) -> str:
+        return f"{self._local!r}.in_cluster({self._cluster!r})"
+
+    def _replace(self, **changes: Any) -> ClusterRequest:
+        return ClusterRequest(*self._local._replace(**changes), self._cluster)
 
 
 class Opaque:

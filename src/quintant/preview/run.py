@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from quintant.client.config.config import Config
 from quintant.client.transport import InProcessTransport, Transport
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import monotonic
@@ -123,7 +124,10 @@ async def preview(
     transport = PreviewTransport(copy, limits.writes, dry_run)
     manager.configure(leader_elect=False, shards=None, sync_timeout=limits.seconds)
     manager.remote_calls.hold()
-    engine = manager.bind(replace(environment, transport=transport, listen=False, tracer=None))
+    alone = replace(
+        environment, transport=transport, listen=False, tracer=None, connect=_refuse_cluster
+    )
+    engine = manager.bind(alone)
     findings = [each async for each in _worked(engine, transport, limits, progress)]
     after = collect_garbage(copy.before, copy.now())
     return Preview(
@@ -218,3 +222,8 @@ def _failures(engine: Engine) -> Iterator[str]:
         failed = engine.metrics.registry.value(ERRORS, {"controller": controller.name})
         if failed:
             yield f"controller {controller.name}: {failed:g} reconciles failed"
+
+
+def _refuse_cluster(name: str, _: Config) -> Transport:
+    """A preview writes nowhere, so it looks at home alone."""
+    raise ConfigError(f"cluster {name} is left out", because="a preview looks at home alone")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from quintant.client.config.config import Config
@@ -35,7 +35,9 @@ class RemoteLimits(Struct, frozen=True):
     pages: int = 20
     """Pages of one list: 10,000 objects."""
     stream: int = 256 * 1024 * 1024
-    """Bytes of one stream; a watch is then opened again."""
+    """Bytes of one stream, or of a list page by page; a watch is then opened again."""
+    objects: int = 200_000
+    """Objects in the caches of a cluster that is worked in, all kinds together."""
 
 
 @asynccontextmanager
@@ -74,10 +76,22 @@ class BoundedTransport(Struct, frozen=True):
 
     inner: Transport
     limits: RemoteLimits
+    listed: dict[str, int] = field(default_factory=dict)
+    """Bytes of the pages so far, by the path of a list that is not at its end."""
 
     async def request(self, call: ApiRequest) -> ApiResponse:
         seconds = min(call.timeout or self.limits.answer, self.limits.answer)
-        return await self.inner.request(replace(call, timeout=seconds))
+        reply = await self.inner.request(replace(call, timeout=seconds))
+        if "limit" in call.query:
+            self._count_page(call, len(reply.body))
+        return reply
+
+    def _count_page(self, call: ApiRequest, size: int) -> None:
+        before = self.listed.pop(call.path, 0) if "continue" in call.query else 0
+        if before + size > self.limits.stream:
+            self.listed.pop(call.path, None)
+            raise TransportError(f"{call.path}: a list has more than {self.limits.stream} bytes")
+        self.listed[call.path] = before + size
 
     @asynccontextmanager
     async def stream(self, call: ApiRequest) -> AsyncIterator[ApiStream]:

@@ -16,6 +16,7 @@ from quintant.core.address import BindAddress
 from quintant.core.errors import ConfigError
 from quintant.core.options import Duration
 from quintant.runtime.cache.staleness import LEAST_SAMPLING_SECONDS
+from quintant.runtime.controller.declaration import PermissionUse
 from quintant.runtime.leader.lease import LeaseTimes
 from quintant.runtime.shard.layout import Shards
 from quintant.runtime.watch.timeouts import Timers
@@ -76,6 +77,9 @@ class Settings(Struct, frozen=True):
     staleness: float | None = None
     """Seconds between two questions to the server how far it is, for each watched kind, from which
     follows how far the caches are behind; None asks only where a controller is `.fresh(…)`."""
+
+    uses: tuple[PermissionUse, ...] = ()
+    """What it needs at home beside its controllers: to know which other clusters there are."""
 
     def __post_init__(self) -> None:
         if self.rate is not None:

@@ -18,16 +18,25 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+from quintant.client.config.config import Config
 from quintant.client.config.credentials import CredentialProvider
+from quintant.client.config.tokens import credential_provider
 from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
-from quintant.client.transport import InProcessTransport
+from quintant.client.transport import (
+    ApiRequest,
+    ApiResponse,
+    ApiStream,
+    InProcessTransport,
+    Transport,
+)
 from quintant.cluster.apiserver.handlers.write import PureSteps
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.instance.recorder import Recorder, record
 from quintant.cluster.instance.replay import load_recording
 from quintant.core.clock import LoopClock, Random, seconds_of
+from quintant.core.errors import ConnectError
 from quintant.core.object import K, Object, ObjectMeta, replace
 from quintant.core.resource import is_custom_kind, is_external_kind, resource_of
 from quintant.runtime.cache.client import Client
@@ -93,6 +102,7 @@ class InProcessCluster:
         self._engines: list[tuple[Engine, asyncio.Task[None]]] = []
         self._mutation_detectors: dict[Engine, CacheMutationDetector] = {}
         self._livelocks = LivelockDetector(self.faults)
+        self._beside: dict[str, InProcessCluster] = {}
 
     async def run(
         self, manager: Manager, *, environment: Environment | None = None, started: bool = True
@@ -139,7 +149,22 @@ class InProcessCluster:
         """
         random = Random(self._seeds.random())
         transport = SignedTransport(self.faults, credentials) if credentials else self.faults
-        return Environment(transport, self.clock, random)
+        return Environment(transport, self.clock, random, connect=self._connect)
+
+    def beside(self, name: str, other: InProcessCluster) -> str:
+        """Let managers that run here reach another cluster; its kubeconfig, as a text.
+
+        `manager.cluster(name, Config.from_bytes(text.encode()))` works in it, as does a Secret that
+        holds the text. What `other.faults` does, they meet there.
+        """
+        self._beside[f"https://{name}.test"] = other
+        return kubeconfig_text(name, f"https://{name}.test", ADMIN)
+
+    def _connect(self, _: str, config: Config) -> Transport:
+        other = self._beside.get(config.server)
+        if other is None:
+            return FaultTransport(_Nowhere(config.server))
+        return SignedTransport(other.faults, credential_provider(config, self.clock))
 
     async def install(self, *kinds: type[Object]) -> None:
         """Put the definitions of custom kinds on the server; kinds of others take any field."""
@@ -280,6 +305,33 @@ class InProcessCluster:
         finally:
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
+
+
+def kubeconfig_text(name: str, server: str, token: str) -> str:
+    """A kubeconfig with one context, whose user shows a token."""
+    return (
+        "apiVersion: v1\nkind: Config\n"
+        f"clusters: [{{name: {name}, cluster: {{server: '{server}'}}}}]\n"
+        f"users: [{{name: {name}, user: {{token: '{token}'}}}}]\n"
+        f"contexts: [{{name: {name}, context: {{cluster: {name}, user: {name}}}}}]\n"
+        f"current-context: {name}\n"
+    )
+
+
+class _Nowhere:
+    """A server that is not there."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+
+    async def request(self, call: ApiRequest) -> ApiResponse:
+        raise ConnectError(f"{self._server} is not there")
+
+    def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:
+        raise ConnectError(f"{self._server} is not there")
+
+    async def close(self) -> None:
+        """Nothing to release."""
 
 
 def _defined(kind: Any) -> bool:

@@ -5,9 +5,18 @@ from __future__ import annotations
 import msgspec
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from quintant.api.core import Pod, PodSpec
-from quintant.core.object import ObjectMeta, Opaque, Request, decode_hook, encode_hook, replace
+from quintant.core.object import (
+    Object,
+    ObjectMeta,
+    Opaque,
+    Request,
+    decode_hook,
+    encode_hook,
+    replace,
+)
 from unit.core.json_strategy import JSON
 from unit.runtime.kinds import Ship, ShipSpec, meta, ship
 
@@ -96,3 +105,45 @@ def test_deleting_a_field_is_answered_the_same_way() -> None:
     with pytest.raises(AttributeError, match="cannot delete metadata of a Pod"):
         del pod.metadata
     assert pod.metadata.name == ""
+
+
+HOME = Request("a", "shop")
+WEST = HOME.in_cluster("west")
+words = st.text("abc", max_size=2)
+
+
+def test_a_key_of_another_cluster_unpacks_like_any_other() -> None:
+    name, namespace = WEST
+    assert (name, namespace) == ("a", "shop")
+    assert (WEST.cluster, HOME.cluster) == ("west", "")
+
+
+def test_a_key_says_its_cluster() -> None:
+    assert str(WEST) == "west:shop/a"
+    assert str(Request("a").in_cluster("west")) == "west:a"
+    assert repr(WEST) == "Request(name='a', namespace='shop').in_cluster('west')"
+
+
+def test_the_local_key_is_that_of_the_object() -> None:
+    obj = Object(metadata=ObjectMeta(name="a", namespace="shop"))
+    assert WEST.local == obj.key
+    assert type(WEST.local) is Request
+    assert HOME.local is HOME
+    assert WEST.in_cluster("") == HOME
+
+
+def test_a_key_that_is_changed_stays_in_its_cluster() -> None:
+    assert WEST._replace(name="b") == Request("b", "shop").in_cluster("west")
+
+
+@given(words, words, words, words, words, words)
+def test_keys_are_equal_where_name_namespace_and_cluster_are(
+    name: str, namespace: str, cluster: str, name2: str, namespace2: str, cluster2: str
+) -> None:
+    one = Request(name, namespace).in_cluster(cluster)
+    other = Request(name2, namespace2).in_cluster(cluster2)
+    same = (name, namespace, cluster) == (name2, namespace2, cluster2)
+    assert (one == other) is same
+    assert (other == one) is same
+    assert (one != other) is not same
+    assert len({one, other}) == 2 - same

@@ -7,7 +7,7 @@
     builders.py   children           act.py       does it          reconcile.py   all three
     remote.py     the world outside  metrics.py   sample.py        README.md
     panel.py      pure: kinds → rows of the console
-    rules.py admission.py cleanup.py report.py alerts.py topology.py   where an operator needs them
+    rules.py admission.py cleanup.py report.py alerts.py topology.py clusters.py   where needed
 
 A module that outgrew one file becomes a folder of its name, with its parts inside. A further kind
 or controller has a folder with these names again. An operator whose document names its files keeps
@@ -34,6 +34,7 @@ REQUIRED = {
 }  # fmt: skip
 OPTIONAL = {
     "builders", "remote", "rules", "admission", "cleanup", "report", "alerts", "topology",
+    "clusters",
 }  # fmt: skip
 NAMES = REQUIRED | OPTIONAL
 PURE = ("plan", "observed", "builders", "rules", "panel")

@@ -14,14 +14,14 @@ from quintant.api.core import ConfigMap, Node
 from quintant.client.config.config import Config
 from quintant.client.fence import Fence
 from quintant.client.rest import Rest
-from quintant.client.transport import ApiRequest, InProcessTransport
+from quintant.client.transport import ApiRequest, ApiResponse, InProcessTransport
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock, Random
 from quintant.core.errors import ApiError, ConnectError, NotLeader, TransportError
 from quintant.core.object import ObjectMeta
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.remote import RemoteLimits, remote_client
+from quintant.runtime.remote import BoundedTransport, RemoteLimits, remote_client
 from unit.client.loopback_servers import AUTHORITY, Answer, Api, serving
 
 pytestmark = pytest.mark.realtime
@@ -143,3 +143,23 @@ async def test_who_may_no_longer_write_at_home_writes_nowhere() -> None:
         with pytest.raises(NotLeader):
             await target.apply(ConfigMap(metadata=ObjectMeta(name="a", namespace="b")))
     assert api.seen == []
+
+
+class EndlessList:
+    """A server that says after every page that there is another."""
+
+    async def request(self, call: ApiRequest) -> ApiResponse:
+        return ApiResponse(200, b"x" * 1000)
+
+
+async def test_a_list_without_an_end_is_left_page_by_page() -> None:
+    bounded = BoundedTransport(EndlessList(), SMALL)  # type: ignore[arg-type]
+    first = ApiRequest("GET", "/api/v1/nodes", {"limit": "500"})
+    more = ApiRequest("GET", "/api/v1/nodes", {"limit": "500", "continue": "again"})
+    await bounded.request(first)
+    for _ in range(9):
+        await bounded.request(more)
+    with pytest.raises(TransportError, match="/api/v1/nodes: a list has more than 10000 bytes"):
+        await bounded.request(more)
+    await bounded.request(first)
+    await bounded.request(more)

@@ -73,6 +73,12 @@ class Config(Struct, frozen=True):
         merged = kubeconfig.merge_kubeconfigs(
             kubeconfig.read_kubeconfig(Path(path)) for path in paths
         )
+        return cls._trusted(merged, context, environ)
+
+    @classmethod
+    def _trusted(
+        cls, merged: Kubeconfig, context: str | None, environ: Mapping[str, str]
+    ) -> Config:
         origin, cluster, user = _entries(merged, context)
         found = cls._of(origin, cluster, user, environ)
         if found.user.plugin is not None and environ.get(ISOLATED):
@@ -87,14 +93,18 @@ class Config(Struct, frozen=True):
         source: str = "a text",
         context: str | None = None,
         insecure: bool = False,
+        trusted: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> Config:
         """A kubeconfig that a stranger wrote, such as one in a Secret; `source` names it.
 
         Exec plugins, auth providers, files, proxies, link-local servers, and several contexts
-        without a choice are refused; http:// and insecure-skip-tls-verify without `insecure`.
+        without a choice are refused; http:// and insecure-skip-tls-verify without `insecure`. Only
+        one that is `trusted`, since no stranger can have written it, may have them.
         """
         found = untrusted.parse_untrusted(data, source)
+        if trusted:
+            return cls._trusted(found, context, environ)
         name = untrusted.chosen_context(found, source, context)
         origin, cluster, user = _entries(found, name)
         untrusted.require_harmless(cluster, user, insecure=insecure)

@@ -135,6 +135,18 @@ class BaseBuilder:
             raise _single_and_sharded(self._draft.name)
         return self._with(single=True)
 
+    def clusters(self, *, home: bool = True, others: bool = True) -> Self:
+        """Work in some clusters of the manager only: `.clusters(home=False)` leaves home out.
+
+        Without it a controller works at home, and in every other cluster that the manager has.
+        """
+        if not (home or others):
+            raise ConfigError(
+                f"controller {self._draft.name!r} works in no cluster",
+                hint=".clusters(home=False), or .clusters(others=False)",
+            )
+        return self._with(home=home, others=others)
+
     def on_released(self, forget: Callable[[Request], None]) -> Self:
         """Call `forget(request)` when a key becomes another member's; after what `keeps` forgets.
 

@@ -35,7 +35,7 @@ from quintant.runtime.controller.event_handlers import connect_sources
 from quintant.runtime.controller.freshness import FreshnessGuard
 from quintant.runtime.controller.hot_loops import HotLoops
 from quintant.runtime.controller.ownership import KeyOwnership
-from quintant.runtime.controller.reconcile import ControllerServices, ReconcileHandler
+from quintant.runtime.controller.reconcile import ControllerServices, KeyRoutes, ReconcileHandler
 from quintant.runtime.controller.retries import Retries, gave_up
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Outcome
@@ -51,6 +51,7 @@ from quintant.runtime.source.failures import being_cancelled, keep_running
 from quintant.runtime.source.long_calls import LongCalls
 from quintant.runtime.source.own_task import forget_cancellations
 from quintant.runtime.source.sources import BusySource, Source, SourceContext, every
+from quintant.runtime.workqueue.key_queue import ClusterQueue, KeyQueue
 from quintant.runtime.workqueue.workqueue import LOW_PRIORITY, WorkItem, Workqueue
 
 log: Final = logs.get_logger()
@@ -121,10 +122,13 @@ class Controller(Generic[K]):
         self.bucket: Final = self._retries.bucket
         """What the retries of all keys together wait for."""
         tracer, wake = services.tracer, self.queue.add
-        self._tracing = tracing = ControllerTracing(tracer, self.name) if tracer else None
+        self._tracing = tracing = (
+            ControllerTracing(tracer, self.name, services.cluster) if tracer else None
+        )
+        self._incoming = self._new_incoming()
         # A deletion is new work: what failed before it must not delay the cleanup.
         self._events = connect_sources(
-            declaration, services.caches, self.queue, self._retries.forget, tracing
+            declaration, services.caches, self._incoming, self._going, tracing
         )
         informers = filter(None, (self._events.primary, *self._events.related))
         self.views: Final = services.staleness.views(informers)
@@ -160,8 +164,8 @@ class Controller(Generic[K]):
         `grace` says how many seconds sources may take for what they have under way.
         """
         context = SourceContext(
-            self.queue,
-            self._events.known_keys,
+            self._incoming,
+            self._all_keys,
             self._services.random,
             grace,
             self._metrics.source_failed,
@@ -169,7 +173,7 @@ class Controller(Generic[K]):
         )
         if self._events.orphans is not None:
             for key in self._events.orphans.owners():
-                self.queue.add(key, priority=LOW_PRIORITY)
+                self._incoming.add(key, priority=LOW_PRIORITY)
         self._ended.clear()
         try:
             await self._work_with(context, resync)
@@ -213,14 +217,39 @@ class Controller(Generic[K]):
 
     def resync(self) -> None:
         """Look at every known object again, as the periodic resync does, below live changes."""
-        for key in self._events.known_keys():
+        for key in self.known_keys():
             self.queue.add(key, priority=LOW_PRIORITY)
+
+    def known_keys(self) -> Iterable[Request]:
+        """The keys of its objects, as far as its caches have seen them."""
+        known, cluster = self._events.known_keys(), self._services.cluster
+        return known if not cluster else [key.in_cluster(cluster) for key in known]
+
+    def _all_keys(self) -> Iterable[Request]:
+        """Those that sources know of: of every cluster, at home."""
+        routes = self._services.routes
+        return self.known_keys() if routes is None else self._keys_everywhere(routes)
+
+    def _keys_everywhere(self, routes: KeyRoutes) -> Iterator[Request]:
+        yield from self.known_keys()
+        yield from routes.known_keys(self.name)
+
+    def _new_incoming(self) -> KeyQueue:
+        """What takes the keys that watches and sources add."""
+        services = self._services
+        if services.cluster:
+            return ClusterQueue(self.queue, services.cluster)
+        return services.routes.queue(self.name, self.queue) if services.routes else self.queue
+
+    def _going(self, key: Request) -> None:
+        cluster = self._services.cluster
+        self._retries.forget(key.in_cluster(cluster) if cluster else key)
 
     def begin_keys(self, wanted: Callable[[Request], bool]) -> None:
         """Look at every known key that is `wanted`: it is this process's own from now on."""
         primary = self._events.primary
         unfit = primary.undecodable if primary is not None else ()
-        for key in (*self._events.known_keys(), *unfit):
+        for key in (*self.known_keys(), *unfit):
             if wanted(key):
                 self.queue.add(key, priority=LOW_PRIORITY)
 
@@ -231,10 +260,16 @@ class Controller(Generic[K]):
 
     def forget_keys(self, wanted: Callable[[Request], bool]) -> None:
         """Drop what is remembered about keys that are `wanted`: they are another process's."""
-        for key in [*self._events.known_keys()]:
+        for key in [*self.known_keys()]:
             if wanted(key):
                 self._retries.forget(key)
                 self._handler.forget(key)
+
+    def forget_all(self) -> None:
+        """Drop what is remembered about every key: its cluster is none of ours any more."""
+        for key in {*self.known_keys(), *self.queue.keys()}:
+            self._retries.forget(key)
+            self._handler.forget(key)
 
     def calls_under_way(self) -> Iterable[Request]:
         """The keys of which a source has work of its own under way."""
@@ -265,6 +300,10 @@ class Controller(Generic[K]):
         """The reconcile that a task runs, or None; any thread may ask."""
         return self._running.get(task)
 
+    def works_on(self, reconcile: RunningReconcile) -> bool:
+        """Whether a reconcile is one of this controller, in its cluster."""
+        return (reconcile.controller, reconcile.key.cluster) == (self.name, self._services.cluster)
+
     def blocked_loop(self, key: Request) -> None:
         """The reconcile of this key held up the whole process: too often, and it has to wait."""
         times = self._blocking.count(key, monotonic())
@@ -285,7 +324,9 @@ class Controller(Generic[K]):
         )
 
     def _sources(self, resync: float) -> Iterable[Source]:
-        yield from self.declaration.sources
+        # In another cluster they would be run twice: those at home wake the keys of all clusters.
+        if not self._services.cluster:
+            yield from self.declaration.sources
         if self.declaration.resync:
             yield every(resync, RESYNC_JITTER)
 
@@ -339,7 +380,7 @@ class Controller(Generic[K]):
     def _forget_gone(self, key: Request) -> bool:
         """Drop what is left of a key that is not ours once its object is gone; whether it is."""
         primary = self._events.primary
-        if primary is None or primary.store.get(key) is not None:
+        if primary is None or primary.store.get(key.local) is not None:
             return False
         self._retries.forget(key)
         self._handler.forget(key)
@@ -403,7 +444,7 @@ class Controller(Generic[K]):
         """The priority of a key as the program's own function says; as it was if that fails."""
         function, kind = self.declaration.priority, self.declaration.kind
         assert function is not None, "a queue without a function has no rank"
-        obj = self._services.caches.find_anywhere(kind, key) if kind is not None else None
+        obj = self._services.caches.find_anywhere(kind, key.local) if kind is not None else None
         try:
             return operator.index(function(key, obj, priority))
         except Exception:
@@ -480,7 +521,7 @@ class Controller(Generic[K]):
     def _event(self, key: Request, reason: str, note: str) -> None:
         """A warning on the object of a key, if it is one that is there."""
         primary = self._events.primary
-        obj = primary.store.get(key) if primary is not None else None
+        obj = primary.store.get(key.local) if primary is not None else None
         if obj is not None:
             self._handler.context(key, obj).event(reason, note, type="Warning")
 

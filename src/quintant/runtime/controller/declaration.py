@@ -168,6 +168,10 @@ class Declaration(Struct, Generic[K], frozen=True):
     """What forgets a key that is another member's from now on."""
     part: str = ""
     """The part of the manager it belongs to, if it can be switched off."""
+    home: bool = True
+    """Whether it works in the cluster that the manager itself belongs to."""
+    others: bool = True
+    """Whether it works in the other clusters of the manager, if it has any."""
 
 
 def owner_requests(owner: Resource, *, every_owner: bool) -> Mapper[Object]:

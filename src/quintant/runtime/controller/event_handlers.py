@@ -29,7 +29,8 @@ from quintant.runtime.observe.tracing import ControllerTracing
 from quintant.runtime.reconcile.context import OWNER_INDEX
 from quintant.runtime.reconcile.finalizer import ReconcileStep, is_released, next_step
 from quintant.runtime.source.predicates import Predicate
-from quintant.runtime.workqueue.workqueue import LOW_PRIORITY, Workqueue
+from quintant.runtime.workqueue.key_queue import KeyQueue
+from quintant.runtime.workqueue.workqueue import LOW_PRIORITY
 
 log: Final = logs.get_logger()
 
@@ -49,7 +50,7 @@ class EventSources(Struct, Generic[K], frozen=True):
 def connect_sources(
     declared: Declaration[K],
     caches: Caches,
-    queue: Workqueue[Request],
+    queue: KeyQueue,
     going: Callable[[Request], None],
     tracing: ControllerTracing | None = None,
 ) -> EventSources[K]:
@@ -76,7 +77,7 @@ def _primary(
     declared: Declaration[K],
     kind: type[K],
     caches: Caches,
-    queue: Workqueue[Request],
+    queue: KeyQueue,
     going: Callable[[Request], None],
     tracing: ControllerTracing | None,
 ) -> Informer[K]:
@@ -118,7 +119,7 @@ def _related(
     watch: WatchDeclaration,
     primary: Informer[K] | None,
     caches: Caches,
-    queue: Workqueue[Request],
+    queue: KeyQueue,
     tracing: ControllerTracing | None,
 ) -> Informer[Any]:
     informer = caches.declare(

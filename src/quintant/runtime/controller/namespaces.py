@@ -36,7 +36,7 @@ def checked_namespaces(call: str, kind: type[Object], namespaces: Sequence[str])
 def legal_namespaces(call: str, namespaces: Sequence[str]) -> tuple[str, ...]:
     """Namespaces without repetition; ConfigError if one cannot be the name of any."""
     for name in _listed(call, "namespaces", namespaces):
-        if _LABEL.fullmatch(name) is None or len(name) > _LABEL_LENGTH:
+        if not is_dns_label(name):
             raise ConfigError(
                 f"{call} names the namespace {name!r}",
                 because="a namespace is one word of a-z, 0-9 and -, of at most 63 characters",
@@ -45,7 +45,12 @@ def legal_namespaces(call: str, namespaces: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(namespaces))
 
 
-def legal_selector(selector: str) -> Mapping[str, str]:
+def is_dns_label(name: str) -> bool:
+    """Whether a text is one word of a-z, 0-9 and -, as a namespace is."""
+    return _LABEL.fullmatch(name) is not None and len(name) <= _LABEL_LENGTH
+
+
+def legal_selector(selector: str, call: str = "namespaces") -> Mapping[str, str]:
     """Labels of `team=a,tier`, the second with any value; ConfigError if they are none."""
     found: dict[str, str] = {}
     for term in selector.split(","):
@@ -54,10 +59,9 @@ def legal_selector(selector: str) -> Mapping[str, str]:
         legal = _WORD.fullmatch(word) and (_PREFIX.fullmatch(prefix) if slash else True)
         if not legal or (equals and not _WORD.fullmatch(value)) or found.get(name, value) != value:
             raise ConfigError(
-                f"namespaces(selector={selector!r}) selects none",
+                f"{call}(selector={selector!r}) selects none",
                 because=f"{term!r} is no label with a value, and no name of a label",
-                hint='manager.namespaces(selector="team=a,tier") has both labels, the second with '
-                "any value",
+                hint='selector="team=a,tier" has both labels, the second with any value',
             )
         found[name] = value
     return found

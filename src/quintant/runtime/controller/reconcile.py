@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, Generic, cast
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Generic, Protocol, cast
 
 from msgspec import Struct
 
@@ -33,6 +33,7 @@ from quintant.runtime.reconcile.finalizer import ReconcileStep
 from quintant.runtime.reconcile.result import Result, checked_result
 from quintant.runtime.reconcile.status_writer import StatusWriter
 from quintant.runtime.reconcile.stuck_cleanup import StuckCleanups, reference
+from quintant.runtime.workqueue.key_queue import KeyQueue
 
 log: Final = logs.get_logger()
 
@@ -57,6 +58,26 @@ class ControllerServices(Struct, frozen=True):
     """Seconds until the lease is in doubt; None where there is none."""
     ownerships: KeyOwnerships | None = None
     """Whose the keys are; None: all of them are this process's own."""
+    cluster: str = ""
+    """The cluster that caches and client are of; empty at home."""
+    routes: KeyRoutes | None = None
+    """Where keys of other clusters go, at home; None where there is but one cluster."""
+    client_of: ClientFinder | None = None
+    """The client of a cluster by its name, for a controller; None where there is but one."""
+
+
+ClientFinder = Callable[[str, str], Client]
+"""From the names of a cluster and a controller to a client; NotEngaged where there is none."""
+
+
+class KeyRoutes(Protocol):
+    """Who knows the queues of a controller in all clusters."""
+
+    def queue(self, controller: str, home: KeyQueue) -> KeyQueue:
+        """One that takes keys of all clusters; those at home go to `home`."""
+
+    def known_keys(self, controller: str) -> Iterable[Request]:
+        """The keys of a controller in all clusters but home."""
 
 
 class ReconcileHandler(Generic[K]):
@@ -78,6 +99,8 @@ class ReconcileHandler(Generic[K]):
         self._declared, self._primary, self._services = declared, primary, services
         self._orphans = orphans
         self._wake = wake
+        find = services.client_of
+        self._reach = (lambda cluster: find(cluster, declared.name)) if find is not None else None
         self._client = services.client.with_field_manager(declared.name)
         services.caches.managers.add(declared.name)
         self._log = log.bind()
@@ -87,15 +110,19 @@ class ReconcileHandler(Generic[K]):
 
     async def handle(self, key: Request) -> Result | None:
         """Do what one key needs; raises what the user's code raises."""
+        if key.cluster != self._services.cluster:
+            log.error("dropped a key of another cluster", object=str(key))
+            return None
         if self._primary is None:
             reconcile = cast(KeyReconciler, self._declared.reconcile)
             return await reconcile(key, self._key_context(key))
+        local = key.local
         if self._orphans is not None and any(self._orphans.labelled):
-            await self._orphans.sweep(key, self._client)
-        unfit = self._primary.undecodable.get(key)
+            await self._orphans.sweep(local, self._client)
+        unfit = self._primary.undecodable.get(local)
         if unfit is not None and unfit.meta.deletion_timestamp is not None:
             return await self._hold_unfit(self._primary, unfit)
-        obj = self._primary.get(key)
+        obj = self._primary.get(local)
         daemons = self.daemons
         if daemons is not None and (obj is None or obj.deleting) and not await daemons.stop(key):
             return Result(after=END_SECONDS)
@@ -121,12 +148,17 @@ class ReconcileHandler(Generic[K]):
         metrics = services.metrics.daemons(declared.name)
         store = primary.store
         return Daemons(
-            declared.name, declared.daemon, store.get, self.context, services.random, metrics
+            declared.name,
+            declared.daemon,
+            lambda key: store.get(key.local),
+            self.context,
+            services.random,
+            metrics,
         )
 
     async def report_failure(self, key: Request, error: Exception) -> None:
         """Report a step that failed to the user, if it keeps an object from going; never raises."""
-        obj = self._primary.store.get(key) if self._primary is not None else None
+        obj = self._primary.store.get(key.local) if self._primary is not None else None
         if obj is not None and final.next_step(obj.metadata, self._names) is ReconcileStep.CLEAN_UP:
             await self._blocked.report_failure(type(obj), obj.metadata, error)
 
@@ -144,6 +176,7 @@ class ReconcileHandler(Generic[K]):
             services.statuses,
             services.blocking,
             self.views,
+            self._reach,
         )
 
     async def _present(self, key: Request, obj: K, step: ReconcileStep) -> Result | None:
@@ -156,17 +189,17 @@ class ReconcileHandler(Generic[K]):
                 await final.drop_finalizer(self._client, obj, *self._names)
                 self._wake(key)
             case ReconcileStep.CLEAN_UP:
-                return await self._clean(obj)
+                return await self._clean(key, obj)
             case ReconcileStep.RELEASE:
                 await self._release(type(obj), obj.metadata, obj)
             case ReconcileStep.IGNORE:
                 pass
         return None
 
-    async def _clean(self, obj: K) -> Result | None:
+    async def _clean(self, key: Request, obj: K) -> Result | None:
         held = self._declared.finalizer
         assert held is not None, "next_step says CLEAN_UP only where there is a finalizer"
-        result = checked_result(await held.cleanup(obj, self.context(obj.key, obj)), "the cleanup")
+        result = checked_result(await held.cleanup(obj, self.context(key, obj)), "the cleanup")
         self._blocked.recovered(obj.key)
         if result is None or result.seconds is None:
             await self._let_go(type(obj), obj.metadata)
@@ -201,7 +234,8 @@ class ReconcileHandler(Generic[K]):
         self._blocked.forget(Request(meta.name, meta.namespace))
 
     async def _gone(self, key: Request) -> None:
-        for holder in (self._blocked, *self._declared.keeps):
+        self._blocked.forget(key.local)
+        for holder in self._declared.keeps:
             holder.forget(key)
         if self._declared.on_deleted is not None:
             pending: Any = self._declared.on_deleted(key)
@@ -210,7 +244,8 @@ class ReconcileHandler(Generic[K]):
 
     def forget(self, key: Request) -> None:
         """Drop what is remembered about a key that another process works on from now on."""
-        for holder in (self._blocked, *self._declared.keeps):
+        self._blocked.forget(key.local)
+        for holder in self._declared.keeps:
             holder.forget(key)
         if self._declared.on_released is not None:
             self._declared.on_released(key)
@@ -227,4 +262,5 @@ class ReconcileHandler(Generic[K]):
             services.statuses,
             services.blocking,
             self.views,
+            self._reach,
         )

@@ -11,29 +11,26 @@ keeps running in part. Reconciles, watches, sources and runnables heal by themse
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec.structs import replace
-
 from quintant.client.rest import Rest
 from quintant.client.retry import RetryObserver, with_retries
 from quintant.client.token_bucket import TokenBucket
 from quintant.client.transport import Transport
 from quintant.core.clock import monotonic
-from quintant.runtime.cache.caches import Caches
-from quintant.runtime.cache.client import Client
-from quintant.runtime.cache.staleness import Staleness, sampling_seconds
+from quintant.core.object import Request
+from quintant.runtime.clusters.bound_cluster import BoundCluster
+from quintant.runtime.clusters.process_parts import ProcessParts
 from quintant.runtime.controller.async_functions import function_name
 from quintant.runtime.controller.blocking_keys import RunningReconcile
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
-from quintant.runtime.controller.reconcile import ControllerServices
-from quintant.runtime.events.recorder import Recorder
+from quintant.runtime.events.undecodable_objects import UndecodableObjects
 from quintant.runtime.leader.elector import Elector, replica_identity
 from quintant.runtime.manager.coordination import coordinate
 from quintant.runtime.manager.coordination.replica import cancelled
@@ -43,19 +40,19 @@ from quintant.runtime.manager.health import HealthChecks
 from quintant.runtime.manager.loop_monitor import LoopMonitor, SchedulerWait
 from quintant.runtime.manager.probes import BoundPage, ProbeServer
 from quintant.runtime.manager.runnables import Runnables
-from quintant.runtime.manager.undecodable_objects import UndecodableObjects
 from quintant.runtime.manager.watchdog import Watchdog
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.observe.tracing import TracedTransport
 from quintant.runtime.reconcile.blocking_calls import BlockingCalls
-from quintant.runtime.reconcile.status_writer import StatusWriter
 from quintant.runtime.settings import Settings
 from quintant.runtime.source.cache_sync import CacheSync
 from quintant.runtime.webhook.declaration import WebhookDeclarations
 
 if TYPE_CHECKING:
-    from quintant.runtime.controller.selected_work import SelectedWork
+    from quintant.client.config.config import Config
+    from quintant.runtime.clusters.clusters import Clusters
+    from quintant.runtime.clusters.provider import ClusterProvider
     from quintant.runtime.shard.coordinator import Coordinator
     from quintant.runtime.webhook.server import WebhookServer
 
@@ -72,6 +69,7 @@ class Engine:
         runnables: Sequence[Runnable],
         webhooks: WebhookDeclarations,
         environment: Environment,
+        providers: Sequence[ClusterProvider] = (),
     ) -> None:
         self.settings: Final = settings
         self.environment: Final = environment
@@ -84,28 +82,20 @@ class Engine:
         self._bucket = TokenBucket(rate, burst) if rate is not None else None
         self._coordination = coordinate(settings, declarations, environment, self.metrics)
         self._rest = self._unfenced_rest()
-        self._selected = self._new_selected(declarations) if settings.selector else None
-        """Where namespaces are selected by label."""
-        self.caches: Final = self._new_caches()
-        self.client: Final = self._new_client()
-        self.recorder: Final = self._new_recorder()
-        self.staleness: Staleness = Staleness(self._rest, environment.boottime, random)
-        self._sampling = sampling_seconds(
-            settings.staleness, (declared.fresh for declared in declarations)
-        )
-        """How often the server is asked how far it is; None: never."""
         self._blocking = BlockingCalls(settings.threads)
+        process = self._process_parts()
+        self.clusters: Clusters | None = (
+            self._new_clusters(process, declarations, providers) if providers else None
+        )
+        """Those it works in beside home; None where there is but one."""
+        self._home = home = self._bound_home(process, declarations)
+        self.caches: Final = home.caches
+        self.client: Final = home.client
+        self.recorder: Final = home.recorder
+        self.controllers: list[Controller[Any]] = home.controllers
+        """Those at home."""
         self._runnables, self._kept = runnables, Runnables(self.client, random, self.metrics)
-        services = self._services()
-        self.controllers: list[Controller[Any]] = [
-            Controller(declared, services) for declared in declarations
-        ]
         self._coordination.bind(self.controllers, self.caches, self._bucket)
-        if self._selected is not None:
-            self._selected.serve(self.controllers)
-        if self._sampling is not None:
-            for controller in self.controllers:
-                self.metrics.add_staleness(controller.name, controller.views)
         self.monitor: LoopMonitor = LoopMonitor(self._reconcile_of)
         self.watchdog: Watchdog = Watchdog(
             self.metrics, self.monitor.beat, SchedulerWait(), self._blocked_by
@@ -147,7 +137,13 @@ class Engine:
     @property
     def idle(self) -> bool:
         """Whether no key is ready, and no key or call under way."""
-        return all(controller.idle for controller in self.controllers)
+        return all(controller.idle for controller in self._all_controllers())
+
+    def _all_controllers(self) -> Iterator[Controller[Any]]:
+        """Those of every cluster."""
+        yield from self.controllers
+        if self.clusters is not None:
+            yield from self.clusters.controllers()
 
     async def _open(self, servers: AsyncExitStack) -> None:
         settings = self.settings
@@ -188,12 +184,15 @@ class Engine:
         self._declare_checks()
         for informer in self.caches:
             spawn(informer.run())
-        if self._selected is not None:
-            spawn(self._selected.namespaces.run())
+        home = self._home
+        if home.selected is not None:
+            spawn(home.selected.namespaces.run())
         if self.environment.listen:
             spawn(self.watchdog.run())
-        if self._sampling is not None:
-            spawn(self.staleness.sample(self._sampling))
+        if home.sampling is not None:
+            spawn(home.staleness.sample(home.sampling))
+        if self.clusters is not None:
+            spawn(self.clusters.run(home, self._grace))
         tasks = _Tasks(spawn(self.recorder.run()), spawn(self._coordination.run()))
         for runnable in self._runnables:
             task = spawn(self._run(runnable))
@@ -228,9 +227,11 @@ class Engine:
         self.health.stopping = True
         log.info("stopping", manager=self.settings.name)
         self._coordination.set_leaving()
+        if self.clusters is not None:
+            self.clusters.stopping = True
         try:
             async with asyncio.timeout(self.settings.grace):
-                await asyncio.gather(*(controller.stop() for controller in self.controllers))
+                await asyncio.gather(*(each.stop() for each in self._all_controllers()))
         except TimeoutError:
             log.warning("stopped with reconciles under way", after=self.settings.grace)
         self._blocking.abandon()
@@ -245,68 +246,58 @@ class Engine:
         limit, query = coordination.write_seconds, coordination.write_query
         return Rest(transport, counts, limit, write_query=query)
 
-    def _new_caches(self) -> Caches:
-        settings, selected = self.settings, self._selected
-        return Caches(
-            self._rest,
-            self.environment.random,
-            namespaces=settings.namespaces,
-            metrics=self.metrics,
-            timers=settings.watch,
-            selected=selected.namespaces if selected is not None else None,
-            partition=self._coordination.owned,
-        )
-
-    def _new_client(self) -> Client:
-        name, environment, fence = self.settings.name, self.environment, self._coordination.fence
-        if self._selected is not None:
-            fence = self._selected.fence(fence)
-        rest = replace(self._rest, fence=fence) if fence is not None else self._rest
-        self.caches.managers.add(name)
-        random, clock = environment.random, environment.clock
-        return Client(rest, self.caches, name, random=random, clock=clock)
-
-    def _new_recorder(self) -> Recorder:
-        environment = self.environment
-        return Recorder(
-            self._rest,
-            self.settings.name,
-            clock=environment.clock,
-            random=environment.random,
-            metrics=self.metrics,
-            instance=replica_identity(environment.random),
-        )
-
-    def _services(self) -> ControllerServices:
+    def _process_parts(self) -> ProcessParts:
         environment, coordination = self.environment, self._coordination
-        return ControllerServices(
-            self.caches,
-            self.client,
+        return ProcessParts(
+            self.settings,
             environment.clock,
             environment.random,
-            self.metrics,
-            self.recorder,
-            StatusWriter(self.client, environment.random),
-            self._blocking,
-            self.staleness,
+            environment.boottime,
             environment.tracer,
+            self._blocking,
+            replica_identity(environment.random),
+            coordination.wait_elected,
+            coordination.fence,
+            coordination.write_seconds,
             coordination.lease_left,
-            self._selected if self._selected is not None else coordination.ownerships,
+            coordination.owned,
+            coordination.ownerships,
         )
 
-    def _new_selected(self, declarations: Sequence[Declaration[Any]]) -> SelectedWork:
-        # Loaded by managers whose namespaces are selected.
-        from quintant.runtime.controller.selected_work import SelectedWork
-
-        settings = self.settings
-        return SelectedWork.made(
+    def _bound_home(
+        self, process: ProcessParts, declarations: Sequence[Declaration[Any]]
+    ) -> BoundCluster:
+        clusters = self.clusters
+        return BoundCluster(
             self._rest,
-            settings.selector,
-            declarations,
-            random=self.environment.random,
-            metrics=self.metrics,
-            timers=settings.watch,
+            process,
+            [_at_home(declared) for declared in declarations],
+            self.metrics,
+            fence=process.fence,
+            routes=clusters.routes if clusters is not None else None,
+            client_of=clusters.client_of if clusters is not None else None,
         )
+
+    def _new_clusters(
+        self,
+        process: ProcessParts,
+        declarations: Sequence[Declaration[Any]],
+        providers: Sequence[ClusterProvider],
+    ) -> Clusters:
+        # Loaded by managers that work in several clusters.
+        from quintant.runtime.clusters.cluster_collector import ClusterCollector
+        from quintant.runtime.clusters.clusters import Clusters
+
+        others = [declared for declared in declarations if declared.others]
+        connect = self.environment.connect or self._connect
+        clusters = Clusters(process, others, providers, connect, self.metrics)
+        self.metrics.add_collector(ClusterCollector(clusters.conditions))
+        return clusters
+
+    def _connect(self, _: str, config: Config) -> Transport:
+        from quintant.client.http.transport import HttpTransport
+
+        return HttpTransport(config)
 
     async def _watched(self, work: Awaitable[Any]) -> None:
         try:
@@ -341,8 +332,10 @@ class Engine:
             self.health.add_informer(informer)
         self._coordination.declare_checks(self.health)
         self.health.add_readiness_note("hot-loops", self._hot_loops)
-        if self._sampling is not None:
+        if self._home.sampling is not None:
             self.health.add_readiness_note("staleness", self._behind)
+        if self.clusters is not None:
+            self.health.add_readiness_note("clusters", self.clusters.note)
         if self._runnables:
             self.health.add_readiness_note("runnables", self._kept.failed)
         if self.webhooks is not None and self.environment.listen:
@@ -357,17 +350,32 @@ class Engine:
     def _hot_loops(self) -> str:
         now = monotonic()
         found = (
-            (c.name, key, n) for c in self.controllers for key, n in c.hot_loops.hot(now).items()
+            (c.name, key, n)
+            for c in self._all_controllers()
+            for key, n in c.hot_loops.hot(now).items()
         )
         return "; ".join(f"{name} {key} was reconciled {n} times" for name, key, n in found)
 
     def _reconcile_of(self, task: asyncio.Task[Any]) -> RunningReconcile | None:
-        return next(filter(None, (c.reconcile_of(task) for c in self.controllers)), None)
+        return next(filter(None, (c.reconcile_of(task) for c in self._all_controllers())), None)
 
     def _blocked_by(self, reconcile: RunningReconcile) -> None:
-        for controller in self.controllers:
-            if controller.name == reconcile.controller:
+        for controller in self._all_controllers():
+            if controller.works_on(reconcile):
                 controller.blocked_loop(reconcile.key)
+
+
+def _at_home(declared: Declaration[Any]) -> Declaration[Any]:
+    """What of a declaration runs at home: of one that works elsewhere only, its sources."""
+    if declared.home:
+        return declared
+    return Declaration(
+        declared.name, None, _drop, sources=declared.sources, keeps=declared.keeps, resync=False
+    )
+
+
+async def _drop(request: Request, _: Any) -> None:
+    log.error("dropped a key: its controller does not work at home", object=str(request))
 
 
 @dataclass(slots=True)

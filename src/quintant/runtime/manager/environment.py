@@ -7,6 +7,7 @@ in-process server and the loop's clock; simulation adds a seeded random source.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from socket import socket
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,8 @@ class Environment(Struct, frozen=True):
     """Who makes spans of reconciles and requests; None makes none."""
     child: ChildProcess | None = None
     """What a parent process has handed down; None where there is none."""
+    connect: Callable[[str, Config], Transport] | None = None
+    """How another cluster is reached, by its name and kubeconfig; None is over the network."""
 
     @property
     def identity(self) -> str:

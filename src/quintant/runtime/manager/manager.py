@@ -13,7 +13,8 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from itertools import chain
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
@@ -38,6 +39,11 @@ from quintant.runtime.settings import ManagerOptions, Settings, check_metrics
 from quintant.runtime.shard.layout import Shards
 from quintant.runtime.watch.timeouts import Timers
 from quintant.runtime.webhook.declaration import WebhookDeclarations
+
+if TYPE_CHECKING:  # loaded by managers that work in several clusters
+    from quintant.client.config.config import Config
+    from quintant.runtime.clusters.provider import ClusterProvider, DeclaredClusters
+    from quintant.runtime.remote import RemoteLimits
 
 log: Final = logs.get_logger()
 
@@ -114,6 +120,9 @@ class Manager(ProgramDeclarations):
         """What is called outside of the cluster; a preview makes only calls that read."""
         self.parts: dict[str, Part] = {}
         self.webhooks: WebhookDeclarations = WebhookDeclarations(name)
+        self.cluster_providers: list[ClusterProvider] = []
+        """Who says which clusters there are beside home."""
+        self._declared_clusters: DeclaredClusters | None = None
 
     @property
     def name(self) -> str:
@@ -126,6 +135,36 @@ class Manager(ProgramDeclarations):
         all namespaces, and each kind in those that are selected.
         """
         self.configure(selector=legal_selector(selector))
+
+    def cluster(
+        self,
+        name: str,
+        kubeconfig: str | Path | Config,
+        *,
+        context: str | None = None,
+        limits: RemoteLimits | None = None,
+    ) -> None:
+        """Work in another cluster, too: `manager.cluster("west", "/etc/clusters/west.yaml")`.
+
+        Keys of its objects carry the name (`ctx.request.cluster`). It has caches, queues, workers
+        and connections of its own; the lease, and with it the right to write, stays at home. The
+        kubeconfig is trusted: a program it names is started. `limits` are what it may cost.
+        """
+        if self._declared_clusters is None:
+            # Loaded by managers that work in several clusters.
+            from quintant.runtime.clusters.provider import DeclaredClusters
+
+            self._declared_clusters = DeclaredClusters()
+            self.clusters(self._declared_clusters)
+        self._declared_clusters.add(name, kubeconfig, context, limits)
+
+    def clusters(self, provider: ClusterProvider) -> None:
+        """Work in the clusters that a provider knows, as they come and go.
+
+        `SecretClusters(selector="…")` follows Secrets at home that hold kubeconfigs.
+        """
+        self.cluster_providers.append(provider)
+        self.configure(uses=(*self.settings.uses, *provider.uses))
 
     def part(self, name: str, *, on: bool) -> Part:
         """Begin a part that runs only if it is `on`, and has a role of its own.
@@ -236,7 +275,14 @@ class Manager(ProgramDeclarations):
         # A program of its own may find any definitions; those of tests are its own.
         checks = [Runnable(self._check_crds, leader=False)] if environment.listen else []
         runnables = [*checks, *self.runnables]
-        engine = Engine(self.settings, self.declarations, runnables, self.webhooks, environment)
+        engine = Engine(
+            self.settings,
+            self.declarations,
+            runnables,
+            self.webhooks,
+            environment,
+            self.cluster_providers,
+        )
         for probe, name, check in self.checks:
             engine.health.add(probe, name, check)
         for collector in self.collectors:
@@ -245,6 +291,23 @@ class Manager(ProgramDeclarations):
             engine.json_pages[word] = partial(page, engine.client)
         return engine
 
+    def _check_clusters(self) -> None:
+        """ConfigError for what makes no sense in several clusters, or in one alone."""
+        if self.cluster_providers and self.settings.shards is not None:
+            raise ConfigError(
+                f"manager {self.name!r} is sharded, and works in several clusters",
+                because="a range is given to another member once the caches at home have what was "
+                "written before; those of other clusters cannot promise it yet",
+                hint="use leader_elect=True, which guards writes to all clusters",
+            )
+        for declared in self.declarations:
+            if not (declared.home or self.cluster_providers):
+                raise ConfigError(
+                    f"controller {declared.name!r} works in other clusters only",
+                    because="its manager has none",
+                    hint='manager.cluster("west", "west.yaml"), or drop .clusters(home=False)',
+                )
+
     async def _check_crds(self, client: Client) -> None:
         await check_crds(client, self.kinds())
 
@@ -252,6 +315,7 @@ class Manager(ProgramDeclarations):
         """ConfigError if a declaration was begun and not ended, or settings contradict another."""
         check_metrics(self.settings)
         parts = (part.unfinished() for part in self.parts.values())
+        self._check_clusters()
         if self.settings.shards is not None:
             # Loaded by managers that are sharded.
             from quintant.runtime.shard.process import check_shards

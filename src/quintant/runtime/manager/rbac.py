@@ -125,7 +125,7 @@ def setting_permissions(settings: Settings) -> Permissions:
     if settings.metrics_auth:
         found |= verb_permissions(TokenReview, "create")
         found |= verb_permissions(SubjectAccessReview, "create")
-    return found
+    return found.union(*map(_used, settings.uses))
 
 
 def role_subject(settings: Settings, namespace: str) -> RoleSubject:
@@ -141,9 +141,13 @@ def role_subject(settings: Settings, namespace: str) -> RoleSubject:
 
 def _by_part(declarations: Iterable[Declaration[Any]]) -> dict[str, Permissions]:
     found: dict[str, Permissions] = {}
-    for declared in declarations:
+    for declared in filter(_is_at_home, declarations):
         found[declared.part] = found.get(declared.part, Permissions()) | _needs(declared)
     return found
+
+
+def _is_at_home(declared: Declaration[Any]) -> bool:
+    return declared.home
 
 
 def _needs(declared: Declaration[Any]) -> Permissions:

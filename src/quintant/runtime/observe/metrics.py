@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Final, Literal, get_args
 
 from quintant.core.errors import ConfigError
-from quintant.metrics import Collector, Registry
+from quintant.metrics import Collector, Registry, render
 from quintant.metrics.instruments import CounterSeries, HistogramSeries
 from quintant.metrics.process import ProcessCollector
 from quintant.runtime.observe.collectors import (
@@ -48,8 +48,11 @@ class Metrics:
     Informers report to it directly (`restarted`, `overlaid`).
     """
 
-    def __init__(self) -> None:
-        self._families = MetricFamilies()
+    def __init__(self, *, of_process: bool = True) -> None:
+        """Without `of_process`, the process's own series are left out: others serve them."""
+        self._families, self._of_process = MetricFamilies(), of_process
+        self.clusters: dict[str, Metrics] = {}
+        """Those of clusters beside home, which are served with these, by the cluster's name."""
         self._queues, self._watches = QueueCollector(), WatchCollector()
         self._hot_loops, self._blocked = HotLoopCollector(), BlockedCleanupCollector()
         self._staleness = StalenessCollector()
@@ -64,7 +67,8 @@ class Metrics:
     def registry(self) -> Registry:
         """What is served; made when first asked for, since most managers of a cluster never are."""
         ours = self._queues, self._watches, self._staleness, self._hot_loops, self._blocked
-        return Registry((ProcessCollector(), *self._families.all, *ours))
+        process = (ProcessCollector(),) if self._of_process else ()
+        return Registry((*process, *self._families.all, *ours))
 
     def controller(self, name: str, workers: int = 1) -> ControllerMetrics:
         """Declare a controller."""
@@ -140,8 +144,14 @@ class Metrics:
             ) from error
 
     def render(self) -> bytes:
-        """Every series in Prometheus' text format."""
-        return self.registry.render()
+        """Every series in Prometheus' text format; those of other clusters name theirs."""
+        if not self.clusters:
+            return self.registry.render()
+        # Loaded where there are several clusters.
+        from quintant.runtime.observe.cluster_series import ClusterSeries
+
+        registries = {name: each.registry for name, each in self.clusters.items()}
+        return render((ClusterSeries(self.registry, registries),))
 
 
 class ControllerMetrics:

@@ -73,8 +73,8 @@ class Tracer(Protocol):
 class ControllerTracing:
     """The spans of one controller, and what its keys wait for."""
 
-    def __init__(self, tracer: Tracer, controller: str) -> None:
-        self._tracer, self._controller = tracer, controller
+    def __init__(self, tracer: Tracer, controller: str, cluster: str = "") -> None:
+        self._tracer, self._controller, self._cluster = tracer, controller, cluster
         self._causes: dict[Request, list[str]] = {}
 
     def note(self, key: Request, cause: str) -> None:
@@ -87,7 +87,8 @@ class ControllerTracing:
         """A key was added to the queue because an object changed."""
         seen = change.new if change.new is not None else change.old
         if seen is not None:
-            self.note(key, f"{_verb(change)} {resource_of(kind).kind} {seen.key}")
+            located = key.in_cluster(self._cluster) if self._cluster else key
+            self.note(located, f"{_verb(change)} {resource_of(kind).kind} {seen.key}")
 
     def noting(self, wake: Callable[[Request], None], cause: str) -> Callable[[Request], None]:
         """A function that wakes a key, and says why."""

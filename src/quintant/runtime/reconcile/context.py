@@ -12,7 +12,7 @@ from quintant.api.events import EventType, PlannedEvent
 from quintant.api.meta import ObjectReference
 from quintant.client.fence import FENCE_KEY
 from quintant.core.clock import Clock, Random, seconds_of
-from quintant.core.errors import Conflict, Status, Terminal
+from quintant.core.errors import Conflict, NotEngaged, Status, Terminal
 from quintant.core.object import Custom, K, Object, Request, S, St
 from quintant.core.owner import owner_name_of, owner_of, owner_uid_of
 from quintant.core.resource import resource_of
@@ -82,6 +82,8 @@ class Context(Struct, Generic[K_co], frozen=True):
     statuses: StatusWriter
     blocking: BlockingCalls
     views: ControllerViews
+    reach: Callable[[str], Client] | None = None
+    """Finds the client of another cluster, where there are several."""
 
     @property
     def epoch(self) -> int:
@@ -89,6 +91,13 @@ class Context(Struct, Generic[K_co], frozen=True):
         outside that refuse a smaller one than they have seen. 0 without shards."""
         key = FENCE_KEY.get()
         return key.epoch if key is not None else 0
+
+    def client_of(self, cluster: str) -> Client:
+        """The client of another cluster of the manager; an empty name is home.
+
+        Its writes pass the fence of home, too. NotEngaged where the manager does not work there.
+        """
+        return _client_of(self.reach, cluster)
 
     async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function that blocks in a thread, and return what it returns or raises.
@@ -229,6 +238,8 @@ class KeyContext(Struct, frozen=True):
     statuses: StatusWriter
     blocking: BlockingCalls
     views: ControllerViews
+    reach: Callable[[str], Client] | None = None
+    """Finds the client of another cluster, where there are several."""
 
     @property
     def epoch(self) -> int:
@@ -236,6 +247,10 @@ class KeyContext(Struct, frozen=True):
         outside that refuse a smaller one than they have seen. 0 without shards."""
         key = FENCE_KEY.get()
         return key.epoch if key is not None else 0
+
+    def client_of(self, cluster: str) -> Client:
+        """The client of another cluster, as `Context.client_of` finds it."""
+        return _client_of(self.reach, cluster)
 
     async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function that blocks in a thread, as `Context.in_thread` does."""
@@ -291,6 +306,12 @@ class KeyReconciler(Protocol):
     """Brings the world in line with one key."""
 
     async def __call__(self, request: Request, ctx: KeyContext, /) -> Result | None: ...
+
+
+def _client_of(reach: Callable[[str], Client] | None, cluster: str) -> Client:
+    if reach is None:
+        raise NotEngaged(cluster)
+    return reach(cluster)
 
 
 def _respect_foreign(caches: Caches, child: Object, uid: str) -> None:

@@ -19,6 +19,7 @@ from quintant.core.errors import (
     AlreadyExists,
     ConfigError,
     Conflict,
+    NotEngaged,
     NotFound,
     NotHeld,
     NotLeader,
@@ -125,7 +126,7 @@ def _judge(error: BaseException, about: Request, kind: Resource | None) -> Recon
             return ReconcileOutcome.CONFLICT
         case TransportError() | TooManyRequests() | ServerError():
             return ReconcileOutcome.UNAVAILABLE
-        case NotLeader() | NotSelected() | NotHeld() | StaleCache():
+        case NotLeader() | NotSelected() | NotEngaged() | NotHeld() | StaleCache():
             return ReconcileOutcome.UNAVAILABLE
         case ReconcileTimeout():
             return ReconcileOutcome.TIMEOUT

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from quintant.core.object import Request
 from quintant.runtime.source.sources import MisusedSource, SourceContext
-from quintant.runtime.workqueue.workqueue import Workqueue
+from quintant.runtime.workqueue.key_queue import KeyQueue
 
 
 class Channel:
@@ -26,7 +26,7 @@ class Channel:
     def __init__(self, *, keep: bool = False) -> None:
         self._keep = keep
         self._kept: dict[Request, int] = {}
-        self._queue: Workqueue[Request] | None = None
+        self._queue: KeyQueue | None = None
 
     async def __call__(self, context: SourceContext) -> None:
         """Pass keys on for as long as the controller runs; a source."""

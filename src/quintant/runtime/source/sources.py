@@ -19,13 +19,14 @@ from quintant.client.rest import Rest
 from quintant.core.clock import Random, seconds_of
 from quintant.core.errors import ConfigError
 from quintant.core.object import Request
-from quintant.runtime.workqueue.workqueue import LOW_PRIORITY, Workqueue
+from quintant.runtime.workqueue.key_queue import KeyQueue
+from quintant.runtime.workqueue.workqueue import LOW_PRIORITY
 
 
 class SourceContext(Struct, frozen=True):
     """What a source is given to work with."""
 
-    queue: Workqueue[Request]
+    queue: KeyQueue
     known_keys: Callable[[], Iterable[Request]]
     """The keys of the controller, as far as its caches have seen what is behind them."""
     random: Random

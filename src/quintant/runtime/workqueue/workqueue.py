@@ -151,6 +151,10 @@ class Workqueue(Generic[T]):
         """How many keys wait for their time."""
         return sum(slot.state is SlotState.WAITING for slot in self._slots.values())
 
+    def keys(self) -> list[T]:
+        """Every key that is in, whatever it waits for."""
+        return list(self._slots)
+
     def due(self) -> dict[T, float]:
         """When each key that waits for its time is due, on the loop's clock."""
         slots = self._slots.values()

@@ -18,10 +18,11 @@ async def running(
     source: Source, grace: float = 0.0, failed: Callable[[], object] = lambda: None
 ) -> AsyncIterator[Workqueue[Request]]:
     """Run a source meanwhile; the queue is where it wakes keys."""
-    context = SourceContext(Workqueue[Request](), tuple, Random(1), lambda: grace, failed)
+    queue = Workqueue[Request]()
+    context = SourceContext(queue, tuple, Random(1), lambda: grace, failed)
     task = asyncio.ensure_future(source(context))
     try:
-        yield context.queue
+        yield queue
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

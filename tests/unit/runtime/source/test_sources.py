@@ -24,15 +24,21 @@ def feed_of(*known: Request, seed: int = 1) -> SourceContext:
     return SourceContext(Workqueue(), lambda: known, Random(seed))
 
 
+def queue_of(feed: SourceContext) -> Workqueue[Request]:
+    """Where what is fed arrives."""
+    assert isinstance(feed.queue, Workqueue)
+    return feed.queue
+
+
 async def ticks(period: float, jitter: float, count: int, seed: int) -> list[float]:
     """The moments at which the only object was asked for."""
     feed, moments = feed_of(A, seed=seed), []
     async with asyncio.TaskGroup() as group:
         ticking = group.create_task(every(period, jitter)(feed))
         for _ in range(count):
-            await feed.queue.get()
+            await queue_of(feed).get()
             moments.append(monotonic())
-            feed.queue.done(A)
+            queue_of(feed).done(A)
         ticking.cancel()
     return moments
 
@@ -41,8 +47,8 @@ async def test_a_ticker_asks_for_every_known_object_below_live_changes() -> None
     feed = feed_of(A, B)
     async with asyncio.TaskGroup() as group:
         ticking = group.create_task(source(every(60, jitter=0))(feed))
-        assert await feed.queue.get() == WorkItem(A, LOW_PRIORITY)
-        assert await feed.queue.get() == WorkItem(B, LOW_PRIORITY)
+        assert await queue_of(feed).get() == WorkItem(A, LOW_PRIORITY)
+        assert await queue_of(feed).get() == WorkItem(B, LOW_PRIORITY)
         assert monotonic() == 60.0
         ticking.cancel()
 
@@ -57,9 +63,9 @@ async def test_a_ticker_sees_objects_that_came_after_it_started() -> None:
     async with asyncio.TaskGroup() as group:
         ticking = group.create_task(every(timedelta(minutes=1), jitter=0)(feed))
         await asyncio.sleep(61)
-        assert len(feed.queue) == 0
+        assert len(queue_of(feed)) == 0
         known.append(A)
-        assert await feed.queue.get() == WorkItem(A, LOW_PRIORITY)
+        assert await queue_of(feed).get() == WorkItem(A, LOW_PRIORITY)
         assert monotonic() == 120.0
         ticking.cancel()
 
@@ -91,7 +97,10 @@ async def test_a_stream_adds_what_it_names_and_may_end() -> None:
     feed = feed_of()
     await source(requests())(feed)
     assert monotonic() == 5.0
-    assert [await feed.queue.get(), await feed.queue.get()] == [WorkItem(A, 0), WorkItem(B, 0)]
+    assert [await queue_of(feed).get(), await queue_of(feed).get()] == [
+        WorkItem(A, 0),
+        WorkItem(B, 0),
+    ]
 
 
 async def test_a_stream_that_fails_says_so_to_its_controller() -> None:
@@ -102,4 +111,4 @@ async def test_a_stream_that_fails_says_so_to_its_controller() -> None:
     feed = feed_of()
     with pytest.raises(ConnectionError, match="broker gone"):
         await source(requests())(feed)
-    assert len(feed.queue) == 1
+    assert len(queue_of(feed)) == 1

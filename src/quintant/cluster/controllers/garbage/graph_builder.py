@@ -22,7 +22,7 @@ from quintant.runtime.watch.reflector import Reflector
 from quintant.runtime.watch.reflector_target import InitialState
 from quintant.runtime.watch.scope import WatchScope
 from quintant.runtime.watch.watch_states import WatchOutcome
-from quintant.runtime.workqueue.workqueue import Workqueue
+from quintant.runtime.workqueue.key_queue import KeyQueue
 
 log: Final = logs.get_logger()
 
@@ -34,7 +34,7 @@ owns is checked with the server before anything is done to it."""
 class GraphBuilder:
     """A graph, kept true for as long as `run` lasts."""
 
-    def __init__(self, queue: Workqueue[Request]) -> None:
+    def __init__(self, queue: KeyQueue) -> None:
         self.graph: OwnerGraph = OwnerGraph()
         self._queue = queue
         self._tasks: dict[Resource, asyncio.Task[None]] = {}
