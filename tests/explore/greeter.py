@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from examples_support import load_example
 from quintant import Manager, ObjectMeta, Shards, replace
 from quintant.api.core import ConfigMap, Namespace
-from quintant.testing import InProcessCluster, Scenario, ScenarioWorld, named
+from quintant.testing import InProcessCluster, OtherCluster, Scenario, ScenarioWorld, named
 
 example = load_example("01_greeter")
 Greeter, GreeterSpec = example.Greeter, example.GreeterSpec
@@ -90,3 +92,45 @@ class GreetersOfATeam(Scenario):
 
     def always(self, world: ScenarioWorld) -> None:
         assert len(world.all(ConfigMap)) <= 3, "two greetings"
+
+
+class GreetersOfTwoClusters(Scenario):
+    """Greeters at home and in another cluster, which is away for a while."""
+
+    def remotes(self) -> dict[str, OtherCluster]:
+        return {"west": OtherCluster(Greeter, ConfigMap)}
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager = Manager("greeter")
+        manager.cluster("west", world.remotes["west"].config(world.cluster))
+        manager.controls(Greeter).owns(ConfigMap).reconcile(example.reconcile)
+        return [manager]
+
+    async def script(self, world: ScenarioWorld) -> None:
+        west: OtherCluster = world.remotes["west"]
+        await west.cluster.create(greeting("there"))
+        await world.create(greeting("here"))
+        await world.advance(10)
+        await world.quiet()
+        west.away()
+        await west.cluster.client.apply(greeting("changed there"))
+        await world.edit(Greeter, "a", lambda it: replace(it, spec=GreeterSpec(message="ho")))
+        await world.advance(10)
+        west.back()
+        await world.advance(60)
+        await world.quiet()
+
+    def always(self, world: ScenarioWorld) -> None:
+        assert len(world.all(ConfigMap)) <= 1, "two greetings at home"
+        assert len(world.remotes["west"].all(ConfigMap)) <= 1, "two greetings in west"
+
+    def settled(self, world: ScenarioWorld) -> None:
+        found = self.texts(world.remotes["west"].all(ConfigMap))
+        assert found in (["there"], ["changed there"]), found
+
+    def texts(self, found: list[ConfigMap]) -> list[str]:
+        return [child.data["text"] for child in found]
+
+
+def greeting(text: str) -> Any:
+    return Greeter(metadata=named("a"), spec=GreeterSpec(message=text))

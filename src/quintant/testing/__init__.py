@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from quintant.testing.cluster import InProcessCluster, named
     from quintant.testing.explore.campaign import explore_scenario, replay_run, run_tokens
     from quintant.testing.explore.injection.fault import FaultMode
+    from quintant.testing.explore.other_cluster import OtherCluster
     from quintant.testing.explore.remote import Ledger, RemoteModel, effect
     from quintant.testing.explore.report.exploration import ExplorationFailure, ExplorationReport
     from quintant.testing.explore.scenario import Scenario, scenario
@@ -42,6 +43,7 @@ _HOMES = {
     "FaultTransport": "quintant.testing.faults.transport",
     "InProcessCluster": "quintant.testing.cluster",
     "RecordedEvent": "quintant.testing.once",
+    "OtherCluster": "quintant.testing.explore.other_cluster",
     "OnceOutcome": "quintant.testing.once",
     "VirtualLoop": "quintant.testing.loop",
     "World": "quintant.testing.world",
@@ -69,6 +71,7 @@ __all__ = [
     "InProcessCluster",
     "Ledger",
     "OnceOutcome",
+    "OtherCluster",
     "RecordedEvent",
     "RecordedWrite",
     "RemoteModel",

@@ -102,7 +102,7 @@ class InProcessCluster:
         self._engines: list[tuple[Engine, asyncio.Task[None]]] = []
         self._mutation_detectors: dict[Engine, CacheMutationDetector] = {}
         self._livelocks = LivelockDetector(self.faults)
-        self._beside: dict[str, InProcessCluster] = {}
+        self._beside: dict[str, Transport] = {}
 
     async def run(
         self, manager: Manager, *, environment: Environment | None = None, started: bool = True
@@ -149,22 +149,24 @@ class InProcessCluster:
         """
         random = Random(self._seeds.random())
         transport = SignedTransport(self.faults, credentials) if credentials else self.faults
-        return Environment(transport, self.clock, random, connect=self._connect)
+        return Environment(transport, self.clock, random, connect=self.connect)
 
-    def beside(self, name: str, other: InProcessCluster) -> str:
+    def beside(self, name: str, other: InProcessCluster | Transport) -> str:
         """Let managers that run here reach another cluster; its kubeconfig, as a text.
 
         `manager.cluster(name, Config.from_bytes(text.encode()))` works in it, as does a Secret that
         holds the text. What `other.faults` does, they meet there.
         """
-        self._beside[f"https://{name}.test"] = other
+        way = other.faults if isinstance(other, InProcessCluster) else other
+        self._beside[f"https://{name}.test"] = way
         return kubeconfig_text(name, f"https://{name}.test", ADMIN)
 
-    def _connect(self, _: str, config: Config) -> Transport:
-        other = self._beside.get(config.server)
-        if other is None:
-            return FaultTransport(_Nowhere(config.server))
-        return SignedTransport(other.faults, credential_provider(config, self.clock))
+    def connect(self, _: str, config: Config) -> Transport:
+        """How managers that run here reach the cluster of a kubeconfig."""
+        way = self._beside.get(config.server)
+        if way is None:
+            return _Nowhere(config.server)
+        return SignedTransport(way, credential_provider(config, self.clock))
 
     async def install(self, *kinds: type[Object]) -> None:
         """Put the definitions of custom kinds on the server; kinds of others take any field."""

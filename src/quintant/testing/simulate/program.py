@@ -113,7 +113,9 @@ class SimulatedOperator:
         replica = Replica(ProcessTransport(InProcessTransport(self._cluster.server)))
         CALLER.set(replica.transport)
         random = Random(f"{self._seed} {manager.name} {self._lives}")
-        environment = Environment(replica.transport, self._cluster.clock, random)
+        environment = Environment(
+            replica.transport, self._cluster.clock, random, connect=self._cluster.connect
+        )
         engine = await self._cluster.run(manager, environment=environment, started=False)
         replica.engine, self.replicas[number] = engine, replica
         killed = asyncio.ensure_future(replica.ending.wait())

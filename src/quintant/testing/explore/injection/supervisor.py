@@ -132,7 +132,9 @@ class Supervisor:
         )
         # Every task of the manager is started from here, and so knows whose it is.
         CALLER.set(process)
-        environment = Environment(process, process.clock, self._random())
+        environment = Environment(
+            process, process.clock, self._random(), connect=self._cluster.connect
+        )
         process.engine = await self._cluster.run(manager, environment=environment, started=False)
         self._processes[index, replica] = process
         if len(self._processes) == self._count * self._replicas:
