@@ -11,6 +11,7 @@ import pytest
 from quintant import Channel, Config, Context, KeyedState, Manager, Reconciler, Request
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap
+from quintant.api.events import Event
 from quintant.core.errors import ConfigError, NotEngaged, NotLeader
 from quintant.runtime.clusters.states import ClusterState
 from quintant.runtime.manager.engine import Engine
@@ -306,3 +307,25 @@ async def test_a_reconciler_acts_in_another_cluster_by_its_name(cluster: InProce
     await greet(cluster, "a", "copied")
     await text_in(west, "a", "copied")
     await text_in(cluster, "a", "copied")
+
+
+async def test_what_happened_in_a_cluster_is_told_there_and_not_lost_at_the_end(
+    cluster: InProcessCluster,
+) -> None:
+    manager, west = Manager("told"), InProcessCluster(seed=1)
+    manager.cluster("west", Config.from_bytes(cluster.beside("west", west).encode()))
+    await west.install(Greeter)
+
+    async def tell(_: Greeter, ctx: Context[Greeter]) -> None:
+        ctx.event("Seen", f"in {ctx.request.cluster or 'home'}")
+
+    manager.controls(Greeter).reconcile(tell)
+    engine = await cluster.run(manager)
+    await cluster.advance(5)
+    await greet(west, "a", "there")
+    await west.eventually(Greeter, "a")
+    await cluster.advance(0.01)
+    await cluster.stop(engine)
+    events = await west.client.list(Event, "default", live=True)
+    assert [each.note for each in events] == ["in west"]
+    assert await cluster.client.list(Event, "default", live=True) == []

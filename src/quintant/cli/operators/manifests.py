@@ -19,6 +19,7 @@ from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.manifests import RESTRICTED, DeploymentOptions, install_manifests
 from quintant.runtime.manager.monitoring import monitoring_manifests
+from quintant.runtime.manager.rbac import other_cluster_rbac
 from quintant.version import QUINTANT
 
 _DEFAULT = "default"
@@ -66,6 +67,12 @@ OPERATOR_REPLICAS = 2
     is_flag=True,
     help="Print the role for quintant preview instead: it reads, and nothing else.",
 )
+@click.option(
+    "--other-clusters",
+    "elsewhere",
+    is_flag=True,
+    help="Print the account and roles for the other clusters that it works in instead.",
+)
 def command(
     target: str,
     namespace: str,
@@ -75,6 +82,7 @@ def command(
     shards: bool,
     monitoring: bool,
     preview: bool,
+    elsewhere: bool,
 ) -> None:
     """Print what kubectl apply needs to install a program.
 
@@ -87,6 +95,10 @@ def command(
     home, program = namespace or _DEFAULT, None
     if preview:
         click.echo(to_yaml(map(codec.to_plain, preview_rbac(manager, home))), nl=False)
+        return
+    if elsewhere:
+        roles = other_cluster_rbac(manager.settings, manager.declarations, home)
+        click.echo(to_yaml(map(codec.to_plain, roles)), nl=False)
         return
     if image:
         manager.configure(leader_elect=not shards)

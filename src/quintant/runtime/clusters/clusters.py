@@ -31,6 +31,7 @@ from quintant.runtime.clusters.routes import ClusterRoutes, Controllers
 from quintant.runtime.clusters.states import ClusterCondition, ClusterState
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.source.failures import FailureReport, begin_again
@@ -95,6 +96,10 @@ class Clusters:
         """Those of all clusters but home."""
         for cluster in self.engaged.values():
             yield from cluster.bound.controllers
+
+    def recorders(self) -> list[Recorder]:
+        """Those that have events to write in other clusters."""
+        return [cluster.bound.recorder for cluster in self.engaged.values()]
 
     def client_of(self, name: str, controller: str) -> Client:
         """The client by which a controller acts in a cluster; an empty name is home.

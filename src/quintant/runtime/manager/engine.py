@@ -237,7 +237,8 @@ class Engine:
         self._blocking.abandon()
         await cancelled(tasks.controllers, *tasks.leading)
         await self._coordination.leave(tasks.coordination)
-        await self.recorder.flush()
+        others = self.clusters.recorders() if self.clusters is not None else ()
+        await asyncio.gather(*(recorder.flush() for recorder in (self.recorder, *others)))
 
     def _unfenced_rest(self) -> Rest:
         """For what every replica asks and reports."""

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.api.coordination import Lease
 from quintant.api.core import Namespace, Secret, ServiceAccount
@@ -117,6 +118,16 @@ def manager_rbac(
     parts = [part_rbac(subject, whole, part, needed[part]) for part in sorted(needed)]
     keys = _certificates(subject, settings.webhook_secret, targets) if targets else ()
     return (*rbac_objects(subject, whole), *(obj for found in parts for obj in found), *keys)
+
+
+def other_cluster_rbac(
+    settings: Settings, declarations: Iterable[Declaration[Any]], namespace: str
+) -> tuple[Object, ...]:
+    """What a manager needs in a cluster that it works in and does not live in: no lease."""
+    needed = required_permissions(declared for declared in declarations if declared.others)
+    subject = role_subject(replace(settings, leader_elect=False, shards=None), namespace)
+    watched = watch_permissions(Metadata[Namespace]) if settings.selector else Permissions()
+    return rbac_objects(subject, needed | watched)
 
 
 def setting_permissions(settings: Settings) -> Permissions:

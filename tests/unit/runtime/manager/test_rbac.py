@@ -30,6 +30,7 @@ from quintant.core.errors import Forbidden
 from quintant.core.object import Custom, Model, Object, ObjectMeta, Request
 from quintant.core.resource import resource
 from quintant.runtime.cache.client import Client
+from quintant.runtime.clusters.secrets import SecretClusters
 from quintant.runtime.controller.builder import Builder, KeyBuilder
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.events.recorder import Recorder
@@ -49,6 +50,7 @@ from quintant.runtime.manager.permissions import (
 from quintant.runtime.manager.rbac import (
     RoleSubject,
     manager_rbac,
+    other_cluster_rbac,
     rbac_objects,
     required_permissions,
 )
@@ -449,3 +451,25 @@ async def test_generated_roles_let_a_restricted_manager_work_in_its_namespaces_o
     for forbidden in ("b", ""):
         with pytest.raises(Forbidden):
             await harbour.manager.list(ConfigMap, forbidden)
+
+
+def test_a_controller_of_other_clusters_needs_nothing_at_home() -> None:
+    manager = Manager("fleet", leader_elect=True)
+    manager.clusters(SecretClusters(namespaces=("fleet",)))
+    manager.controls(Pod, name="hub").clusters(others=False).reconcile(nothing)
+    manager.controls(Pod, name="spoke").owns(ConfigMap).clusters(home=False).reconcile(nothing)
+    at_home = resources_of(manager_rbac(manager.settings, manager.declarations, "ops"))
+    elsewhere = resources_of(other_cluster_rbac(manager.settings, manager.declarations, "ops"))
+    assert {"secrets", "leases", "pods"} <= at_home
+    assert "configmaps" not in at_home
+    assert {"configmaps", "pods"} <= elsewhere
+    assert {"secrets", "leases"} & elsewhere == set()
+
+
+def resources_of(objects: Iterable[Object]) -> set[str]:
+    """The resources that some role grants anything on."""
+    roles = [obj for obj in objects if isinstance(obj, Role | ClusterRole)]
+    return {name for role in roles for rule in role.rules or () for name in rule.resources}
+
+
+async def nothing(*_: Any) -> None: ...
