@@ -204,10 +204,12 @@ class Clusters:
             await cluster.run(self._grace)
         finally:
             del self.engaged[name], self._metrics.clusters[name]
-            if not self.stopping:
-                cluster.forget()
-                log.info("left cluster", cluster=name)
-            await cluster.close()
+            try:
+                if not self.stopping:
+                    cluster.forget()
+                    log.info("left cluster", cluster=name)
+            finally:  # what forgets is the program's own, and may raise
+                await cluster.close()
 
     def _transport(self, offer: ClusterOffer) -> Transport | None:
         """The way to a cluster; None, and the reason in its condition, if there is none."""
@@ -244,6 +246,8 @@ class Clusters:
 
     def _note(self, name: str, condition: ClusterCondition) -> None:
         """Keep what a cluster is at, and say what has changed."""
+        if name not in self._offers:
+            return
         known = self.conditions.get(name)
         self.conditions[name] = condition
         if known is not None and known.state is condition.state:

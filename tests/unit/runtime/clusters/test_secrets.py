@@ -8,6 +8,7 @@ cluster that is taken from the list stays as it is.
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -242,3 +243,46 @@ async def test_the_generated_role_is_enough_at_home() -> None:
 def test_a_selector_that_selects_nothing_is_refused() -> None:
     with pytest.raises(ConfigError, match="selects none"):
         SecretClusters(selector="")
+
+
+async def test_what_fails_to_forget_does_not_keep_a_cluster(cluster: InProcessCluster) -> None:
+    fleet = Fleet(cluster)
+    fleet.manager.controls(Greeter, name="other").on_released(fail).reconcile(reconcile_nothing)
+    engine = await cluster.run(fleet.manager)
+    west, text = await fleet.other("west", seed=1)
+    await west.create(greeter("a", "there"))
+    await fleet.secret(text)
+    await greeted(west, "there")
+    await fleet.remove()
+    await cluster.advance(120)
+    assert states(engine) == {}
+    assert engine.clusters is not None
+    assert engine.clusters.engaged == {}
+    await fleet.secret(text)
+    await cluster.advance(10)
+    assert states(engine) == {WEST: ClusterState.READY}
+
+
+def fail(request: Request) -> None:
+    raise RuntimeError(f"cannot forget {request}")
+
+
+async def reconcile_nothing(obj: Greeter, ctx: Any) -> None: ...
+
+
+async def test_administrators_may_say_that_a_kubeconfig_is_their_own(
+    cluster: InProcessCluster, tmp_path: Path
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("admin")
+    manager = Manager("greeter")
+    manager.clusters(SecretClusters(namespaces=("fleet",), trusted=True))
+    manager.controls(Greeter).owns(ConfigMap).reconcile(reconcile)
+    fleet = Fleet(cluster)
+    engine = await cluster.run(manager)
+    west, text = await fleet.other("west", seed=1)
+    await west.create(greeter("a", "there"))
+    await fleet.secret(text.replace("user: {token: 'admin'}", f"user: {{tokenFile: '{token}'}}"))
+    await greeted(west, "there")
+    await cluster.advance(5)
+    assert states(engine) == {WEST: ClusterState.READY}
