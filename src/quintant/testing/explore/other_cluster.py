@@ -73,7 +73,7 @@ class OtherCluster(RemoteModel):
     def state(self) -> Any:
         """What objects say, without what differs between runs."""
         return {
-            f"{resource_of(kind).kind} {obj.key}": _said(obj)
+            f"{resource_of(kind).kind} {obj.key}": _contents(obj)
             for kind in self._kinds
             for obj in self.all(kind)
         }
@@ -107,7 +107,7 @@ class _Way:
         """Nothing to release."""
 
 
-def _said(obj: Object) -> Any:
+def _contents(obj: Object) -> Any:
     plain = codec.to_plain(obj)
     meta = plain.pop("metadata", {})
     owners = [each["name"] for each in meta.get("ownerReferences", ())]
