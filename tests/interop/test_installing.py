@@ -113,7 +113,7 @@ def test_objects_and_definitions_outlive_the_releases(site: Site) -> None:
 def test_objects_outlive_an_operator_that_kubectl_deletes(site: Site) -> None:
     site.shell(f"kubectl apply -k {DEPLOY}/shifu")
     site.shell("kubectl apply -f -", DEVICE)
-    site.shell(f"kubectl delete -k {DEPLOY}/shifu/operator")
+    site.shell(f"kubectl delete -k {DEPLOY}/shifu/operator --ignore-not-found")
     assert site.names("edgedevices", "-n devices") == {"kept"}
     assert "shifu-system" not in site.names("namespaces")
 
