@@ -123,3 +123,23 @@ async def test_a_list_without_end_is_refused() -> None:
     copy, _, kind = copied({MAPS: endless})
     with pytest.raises(LiveRefusal):
         await copy.provide_collection(kind, "shop")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("812345", "812345"), ("", None), ("abc", None), ("9" * 30, None), ("\u00b2", None)],
+)
+async def test_objects_keep_the_versions_that_the_cluster_gave_them(
+    given: str, kept: str | None
+) -> None:
+    listing = {"metadata": {}, "items": [config_map("a", resourceVersion=given)]}
+    copy, _, kind = copied({MAPS: listing})
+    await copy.provide_collection(kind, "shop")
+    (found,) = copy.now().values()
+    version = found["metadata"]["resourceVersion"]
+    assert version == kept if kept is not None else version.isdecimal()
+    body = msgspec.json.encode({"data": {"x": "y"}})
+    headers = {"content-type": "application/merge-patch+json"}
+    reply = await copy.server.request(ApiRequest("PATCH", f"{MAPS}/a", {}, headers, body))
+    after = msgspec.json.decode(reply.body)["metadata"]["resourceVersion"]
+    assert int(after) > int(version)
