@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from envtest import binaries, build
 from foreign.catalogue import AGNHOST, E2E
 from interop.e2e.image_tools import write_tools
 from interop.e2e.report import Outcome
-from interop.e2e.session import HOST_PATHS, Programs, isolated
+from interop.e2e.session import Programs, isolated
 from interop.e2e.worker import Orders
 
 LANES = 8
@@ -100,8 +99,6 @@ class Runner:
                 # unshare does not heed SIGTERM; with it, all that is in its namespace ends.
                 worker.kill()
                 worker.wait()
-            with suppress(OSError):
-                HOST_PATHS.rmdir()
         return ended
 
     def _start(self, lane: int, names: Sequence[str]) -> subprocess.Popen[bytes]:

@@ -25,7 +25,8 @@ NODES = "second,third"
 START_SECONDS = 60.0
 POLL_SECONDS = 0.2
 HOST_PATHS = Path("/tmp/job-e2e")
-"""Where tests have what pods of a node share."""
+"""Where tests have what pods of a node share. On the machine it stays, empty: without it, what
+another run has mounted there would be gone, too."""
 ALONE = f"""\
 ip link set lo up
 mkdir -p {HOST_PATHS} && mount -t tmpfs tmpfs {HOST_PATHS} || exit
