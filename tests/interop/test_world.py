@@ -89,7 +89,7 @@ ROWS = (
         operators.RABBITMQ_1_5_0,
         "by an old view it deletes 2 statefulsets.apps, and without faults 1",
     ),
-    Row("653", "rabbitmq_shrink.yaml", OLD_STORAGE, operators.RABBITMQ_1_10_0),
+    Row("653", "rabbitmq_shrink.yaml", OLD_STORAGE, operators.RABBITMQ_1_8_0),
 )
 
 
