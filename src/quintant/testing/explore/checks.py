@@ -16,7 +16,7 @@ from quintant.testing.explore.injection.fault import BY_OTHERS, FaultMode
 from quintant.testing.explore.simulation.normalise import Normalised, differences
 from quintant.testing.explore.simulation.run import RunRecord
 
-OLD_VIEWS = (FaultMode.STALE, FaultMode.REWIND, FaultMode.UNOBSERVED)
+OLD_VIEWS = (FaultMode.STALE, FaultMode.REWIND, FaultMode.UNOBSERVED, FaultMode.LAG)
 # Of a difference, its first lines tell the most.
 SHOWN_DIFFERENCES = 3
 

@@ -9,11 +9,13 @@ from contextlib import suppress
 from quintant.core.errors import ConfigError
 from quintant.testing.explore.checks import Breach, breach_of_deletion, first_breach
 from quintant.testing.explore.injection.fault import (
+    RENEWAL_MODES,
     FaultMode,
     PlannedFault,
     RunToken,
     faults_at,
     named_modes,
+    renewal_faults,
 )
 from quintant.testing.explore.injection.trace import PointKind
 from quintant.testing.explore.report.exploration import ExplorationFailure
@@ -65,7 +67,9 @@ class Explorer:
 
     def plan(self, modes: Iterable[FaultMode] = FaultMode) -> list[RunToken]:
         """A run for every mode at every point."""
-        return [RunToken((each,)) for each in self._faults(self.undisturbed, modes)]
+        named = tuple(modes)
+        found = [*self._faults(self.undisturbed, named), *self._renewals(named)]
+        return [RunToken((each,)) for each in found]
 
     def faults_after(
         self, token: RunToken, modes: Iterable[FaultMode] = FaultMode
@@ -76,6 +80,14 @@ class Explorer:
         struck = [points.index(at) for f in token.faults if (at := (f.kind, f.index)) in points]
         later = {*points[max(struck, default=-1) + 1 :]}
         return [each for each in self._faults(record, modes) if (each.kind, each.index) in later]
+
+    def _renewals(self, modes: Iterable[FaultMode]) -> list[PlannedFault]:
+        """Every mode at every renewal of a lease that is competed for."""
+        wanted = {*modes} & set(named_modes(self._runner.scenario.modes)) & {*RENEWAL_MODES}
+        if not wanted or self._runner.scenario.replicas > 1:
+            return []
+        points = self._run(RunToken(elected=True), LOADING_SECONDS).trace.points
+        return [each for each in renewal_faults(points) if each.mode in wanted]
 
     def _faults(self, record: RunRecord, modes: Iterable[FaultMode]) -> list[PlannedFault]:
         """Every mode at every point of a run."""

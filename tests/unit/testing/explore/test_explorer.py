@@ -40,12 +40,17 @@ from testbeds.exploring import (
 )
 
 CRASH_AFTER_W0 = RunToken.parse("crash-after@w0")
-AT_WRITES = 10
-"""crash before, crash after, lost, 409, 429, 500, 503, time-out, hand-over, parent gone"""
+AT_WRITES = 12
+"""crash before, crash after, lost, 409, 429, 500, 503, time-out, hand-over, parent gone, stop, stop
+and crash"""
 BETWEEN_WRITES = 5
 """child edited, deleted, recreated; parent edited, deleted"""
-AT_EVENTS = 2
-"""stale, rewind"""
+AT_EVENTS = 3
+"""stale, rewind, lag"""
+AT_STARTS = 2
+"""crash before, lost"""
+AT_RENEWALS = 3
+"""lost, late, expired"""
 AT_CALLS = 6
 """crash before, crash after, lost, parent gone; away, time-out"""
 
@@ -66,12 +71,15 @@ def test_there_is_a_run_for_every_mode_at_every_point(explored: type[Scenario]) 
     kinds = Counter(point.kind for point in recorded)
     assert kinds == report.points
     changes = Counter(point.subject for point in recorded if point.kind is PointKind.EVENT)
+    renewals = len({token for token in run_tokens(explored) if token.startswith("late@l")})
     pairs = sum(count - 1 for count in changes.values())
     wanted = (
         kinds[PointKind.WRITE] * AT_WRITES
         + (kinds[PointKind.WRITE] - 1) * BETWEEN_WRITES
         + kinds[PointKind.CALL] * AT_CALLS
         + kinds[PointKind.EVENT] * AT_EVENTS
+        + kinds[PointKind.START] * AT_STARTS
+        + renewals * AT_RENEWALS
         + pairs
         - calls
     )
@@ -88,9 +96,10 @@ def test_a_failure_tells_what_happened_in_order() -> None:
     failure = Explorer(MadeTwice, target="file.py:MadeTwice").run(CRASH_AFTER_W0)
     assert failure is not None
     told = failure.story.splitlines()
-    assert told[0].strip() == "- create Greeting default/a"
-    assert "w0 create configmaps default" in told[1]
-    assert "! crash-after at w0" in told[2]
+    assert [line.split()[0] for line in told[:2]] == ["s0", "s1"]
+    assert told[2].strip() == "- create Greeting default/a"
+    assert "w0 create configmaps default" in told[3]
+    assert "! crash-after at w0" in told[4]
     assert told[-2].strip() == f"=> {failure.why}"
     assert (
         told[-1].strip() == "repeat: quintant explore file.py:MadeTwice --replay 'crash-after@w0'"
@@ -135,7 +144,7 @@ def test_what_is_known_in_memory_alone_is_found() -> None:
 
 def test_modes_can_be_chosen() -> None:
     report = explore_scenario(MadeTwice, modes=[FaultMode.CRASH_BEFORE])
-    assert report.runs == report.points[PointKind.WRITE]
+    assert report.runs == report.points[PointKind.START] + report.points[PointKind.WRITE]
     assert [each.token for each in report.failures] == ["crash-before@w1"]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from quintant.testing import explore_scenario
+from quintant.testing.explore.campaign import SHRUNK
 from quintant.testing.explore.explorer import Explorer
 from quintant.testing.explore.injection.fault import RunToken
 from quintant.testing.explore.seeds import MOST_FAULTS, sampled, seeded_runs
@@ -99,4 +100,4 @@ def test_a_wrong_controller_is_found_by_chance_and_told_in_short() -> None:
     failures = explore_scenario(MadeTwice, seeds=20).failures
     told = [RunToken.parse(each.token) for each in failures]
     assert min(len(each.faults) for each in told) == 1
-    assert {each.seed for each in told} == {0}
+    assert {each.seed for each in told[:SHRUNK]} == {0}

@@ -49,6 +49,11 @@ class FaultMode(StrEnum):
     MAP_DELETED = "map-deleted"
     PAUSE = "pause"
     SKEW = "skew"
+    STOP = "stop"
+    STOP_CRASH = "stop-crash"
+    LAG = "lag"
+    LATE = "late"
+    EXPIRED = "expired"
 
 
 def named_modes(names: Iterable[str]) -> tuple[FaultMode, ...]:
@@ -91,6 +96,11 @@ EXPLANATIONS: dict[FaultMode, str] = {
     FaultMode.MAP_DELETED: "somebody deletes the Lease with the shard map",
     FaultMode.PAUSE: "the member that sends it stands still for 20 s; then the write goes on",
     FaultMode.SKEW: "the wall clock of the member that sends it jumps by an hour",
+    FaultMode.STOP: "the process is stopped in order, and starts again",
+    FaultMode.STOP_CRASH: "the process is stopped in order, killed on its way out, starts again",
+    FaultMode.LAG: "the process reads from a second server, which is some revisions behind",
+    FaultMode.LATE: "it arrives when its sender does not wait any more",
+    FaultMode.EXPIRED: "it is applied, and the leader stands still until its lease has run out",
 }
 
 CRASHES = (FaultMode.CRASH_BEFORE, FaultMode.CRASH_AFTER)
@@ -109,8 +119,20 @@ BY_OTHERS = (
     FaultMode.PARENT_DELETED,
 )
 """Between every two writes, so not before the first one."""
-WRITE_MODES = (*CRASHES, FaultMode.LOST, *REFUSALS, FaultMode.HAND_OVER, FaultMode.PARENT_GONE)
-EVENT_MODES = (FaultMode.STALE, FaultMode.REWIND)
+STOPS = (FaultMode.STOP, FaultMode.STOP_CRASH)
+WRITE_MODES = (
+    *CRASHES,
+    FaultMode.LOST,
+    *REFUSALS,
+    FaultMode.HAND_OVER,
+    FaultMode.PARENT_GONE,
+    *STOPS,
+)
+EVENT_MODES = (FaultMode.STALE, FaultMode.REWIND, FaultMode.LAG)
+START_MODES = (FaultMode.CRASH_BEFORE, FaultMode.LOST)
+"""At what is read in a start: it changes nothing, so a crash after it is one before the next."""
+RENEWAL_MODES = (FaultMode.LOST, FaultMode.LATE, FaultMode.EXPIRED)
+"""At renewals of the lease of a leader, whose runs have a standby."""
 MEMBER_MODES = (
     FaultMode.JOIN,
     FaultMode.TWO_JOINS,
@@ -130,7 +152,7 @@ CALL_MODES = (*CRASHES, FaultMode.LOST, FaultMode.PARENT_GONE)
 
 SPECS = "~specs="
 _PATCHES = msgspec.json.Decoder(list[msgspec.Raw])
-_FAULT = re.compile(r"([a-z0-9-]+)@([wcem])(\d+)")
+_FAULT = re.compile(r"([a-z0-9-]+)@([wcemsl])(\d+)")
 _NAMED = re.compile(r"([a-z0-9-]+)@(([A-Za-z]+):[^:@~+]+:[^@~+]+#\d+)")
 """A mode at a point that has a name; its first word is a verb, or the type of an event."""
 
@@ -166,6 +188,16 @@ class RunToken:
     with, and no part of what a token is written as."""
     specs: tuple[bytes, ...] = ()
     """What users apply one after the other, each a merge patch in JSON."""
+    elected: bool = False
+    """Whether there is a standby though no fault needs one: only ours, to find the renewals."""
+
+    @property
+    def elects(self) -> bool:
+        """Whether the processes compete for a lease."""
+        return self.elected or any(
+            each.mode is FaultMode.HAND_OVER or each.kind is PointKind.RENEWAL
+            for each in self.faults
+        )
 
     @property
     def is_single(self) -> bool:
@@ -233,7 +265,7 @@ def faults_at(
     a member.
     """
     again = _change_again(points)
-    left_out = {FaultMode.HAND_OVER} if replicas > 1 else set(MEMBER_MODES)
+    left_out = {FaultMode.HAND_OVER, *STOPS} if replicas > 1 else set(MEMBER_MODES)
     return [
         PlannedFault(mode, point.kind, point.index)
         for point in points
@@ -256,6 +288,21 @@ def _modes_at(
         case PointKind.EVENT:
             paired = (FaultMode.UNOBSERVED,) if point.index in again else ()
             return (*EVENT_MODES, *paired)
+        case PointKind.START:
+            return START_MODES
+        case PointKind.RENEWAL:
+            # Only runs that elect have them, and are planned apart.
+            return ()
+
+
+def renewal_faults(points: Iterable[Point]) -> list[PlannedFault]:
+    """Every mode at every renewal."""
+    return [
+        PlannedFault(mode, point.kind, point.index)
+        for point in points
+        if point.kind is PointKind.RENEWAL
+        for mode in RENEWAL_MODES
+    ]
 
 
 def _change_again(points: Sequence[Point]) -> set[int]:

@@ -71,6 +71,8 @@ class InProcessManager:
         """Whether it stands still: its timers are due, and do not ring."""
         self.engine: Engine | None = None
         self.inner = inner
+        self.requests_left: int | None = None
+        """How many requests it sends before it is killed on its way out; None is all of them."""
         self.away: float = 0.0
         """Seconds for which it is not started again, at least."""
         self._connected = asyncio.Event()
@@ -103,6 +105,8 @@ class InProcessManager:
         """Nothing of this process reaches anybody from now on."""
         self.alive = False
         self.ending.set()
+        if self.stopping and self.engine is not None:
+            self.engine.abandon()
 
     def check(self) -> None:
         """CancelledError in whatever still runs of a process that was killed."""
@@ -113,10 +117,10 @@ class InProcessManager:
         """Send a request."""
         self.check()
         await self.reachable()
-        at = resource_path(call.path)
+        await self._on_its_way(call)
+        at, reads = resource_path(call.path), verb_of(call) in READS
         if self._elects(at):
-            return self._leases.answer(call)
-        reads = verb_of(call) in READS
+            return await self._elected(call, reads=reads)
         if not reads and self._is_member(at) and self._lease_writes.is_news(call):
             reply = await self._disturbance.lease_write(self, call)
         elif reads or (at.group, at.plural) == LEASES:
@@ -126,6 +130,26 @@ class InProcessManager:
         self.check()
         self._disturbance.saw(self, reply.body)
         self._trace.digest_of(str(call).encode(), call.body or b"", reply.body)
+        return reply
+
+    async def _on_its_way(self, call: ApiRequest) -> None:
+        """What a process reads as it starts is a step of it; one that stops may not get far."""
+        if self.requests_left is not None:
+            if self.requests_left == 0:
+                self.kill()
+            self.requests_left -= 1
+            self.check()
+        starting = self.engine is None or not self.engine.started.is_set()
+        if starting and verb_of(call) in READS and not self._elects(resource_path(call.path)):
+            await self._disturbance.step(self, call)
+
+    async def _elected(self, call: ApiRequest, *, reads: bool) -> ApiResponse:
+        """The answer about the lease that it competes for."""
+        elector = self.engine.elector if self.engine is not None else None
+        if reads or elector is None or elector.state is not ElectorState.LEADING:
+            return self._leases.answer(call)
+        reply = await self._disturbance.renewal(self, call, lambda: self._leases.answer(call))
+        self.check()
         return reply
 
     def _elects(self, at: ResourcePath) -> bool:
@@ -158,6 +182,7 @@ class InProcessManager:
         """Open a watch."""
         self.check()
         await self.reachable()
+        await self._on_its_way(call)
         refusal = self._disturbance.refusal(self, call)
         if refusal is not None:
             yield ApiStream(refusal.status, _once(refusal.body), refusal.headers)

@@ -21,9 +21,11 @@ from quintant.testing.explore.injection.fault import (
     BY_OTHERS,
     EXPLANATIONS,
     MEMBER_MODES,
+    STOPS,
     FaultMode,
     PlannedFault,
 )
+from quintant.testing.explore.injection.life_faults import LIMIT_SECONDS, LifeFaults, stop
 from quintant.testing.explore.injection.members import MemberFaults
 from quintant.testing.explore.injection.point_names import NUMBERED, PointNames
 from quintant.testing.explore.injection.process import ManagerProcess, WatchedEvent
@@ -31,14 +33,17 @@ from quintant.testing.explore.injection.somebody_else import SomebodyElse, Targe
 from quintant.testing.explore.injection.stages import FaultStages, StageAct
 from quintant.testing.explore.injection.subjects import subject_of, table_of, write_text
 from quintant.testing.explore.injection.trace import Point, PointKind, Trace
-from quintant.testing.explore.injection.watch_faults import HeldObject, OldView, WatchFaults
+from quintant.testing.explore.injection.watch_faults import (
+    HeldObject,
+    LaggingServer,
+    OldView,
+    WatchFaults,
+)
 from quintant.testing.explore.remote import RemoteModel, outlive
 from quintant.testing.faults.rule import status_answer
 
 T = TypeVar("T")
 
-# What a request may take if it has no limit of its own, as over the network.
-LIMIT_SECONDS = 60.0
 # What a server that throttles asks for.
 RETRY_AFTER_SECONDS = 1
 
@@ -68,6 +73,7 @@ class Injector:
         """Calls that were refused."""
         self.gone: str = ""
         """Who was deleted for good, by its table and key: the script ends with its step."""
+        self._life = LifeFaults(trace, self._struck, self._strike_member)
         self.calls: set[asyncio.Task[Any]] = set()
         """Calls of remotes that go on."""
 
@@ -83,6 +89,7 @@ class Injector:
         `members` has what can happen to those of a program that is sharded.
         """
         self._server, self._somebody, self._crash = server, somebody, crash
+        self._oldest = server.store.revision
         self._members = members
 
     @property
@@ -114,6 +121,8 @@ class Injector:
             await self._interfere(mode, subject)
         elif mode in MEMBER_MODES:
             await self._strike_member(mode, point, process)
+        elif mode in STOPS:
+            stop(mode, process, point.index)
         elif mode is FaultMode.HAND_OVER:
             process.cut_off()
             await process.reachable()
@@ -122,6 +131,16 @@ class Injector:
         reply = await process.inner.request(call)
         self.deletions.note(process, call, subject, reply, blind=self._watches.blind)
         return reply
+
+    async def step(self, process: ManagerProcess, call: ApiRequest) -> None:
+        """What a process reads while it starts."""
+        await self._life.step(process, call)
+
+    async def renewal(
+        self, process: ManagerProcess, call: ApiRequest, answer: Callable[[], ApiResponse]
+    ) -> ApiResponse:
+        """A leader renews its lease."""
+        return await self._life.renewal(process, call, answer)
 
     async def lease_write(self, process: ManagerProcess, call: ApiRequest) -> ApiResponse:
         """What a member of a sharded manager writes to Leases."""
@@ -221,6 +240,11 @@ class Injector:
                 self._begin_old(process, table, revision - 1)
                 self.stages.add(point.step, self._restarting(process.index))
                 self.stages.add(point.step, self._release)
+            case FaultMode.LAG if not self._watches.blind:
+                self._watches.lagging = LaggingServer(
+                    process.index, lambda: self._server.store.revision, self._oldest
+                )
+                self.stages.add(point.step, self._catch_up)
             case FaultMode.REWIND:
                 self.stages.add(point.step + 1, self._rewinding(process, table, revision - 1))
                 self.stages.add(point.step + 1, self._release)
@@ -248,6 +272,11 @@ class Injector:
             await self._restarting(process.index)()
 
         return rewind
+
+    async def _catch_up(self) -> None:
+        if self._watches.lagging is not None:
+            self._trace.tell("! the second server has caught up")
+            self._watches.lagging.catch_up()
 
     async def _release(self) -> None:
         if self._watches.blind and self._watches.old is not None:

@@ -68,7 +68,7 @@ class MemberFaults:
                 return partial(self._heal, process)
             case FaultMode.MAP_DELETED:
                 await self._delete_map(process)
-            case FaultMode.PAUSE:
+            case FaultMode.PAUSE | FaultMode.EXPIRED:
                 await self._pause(process)
             case FaultMode.SKEW:
                 process.clock.ahead = -SKEW_SECONDS if index % 2 else SKEW_SECONDS

@@ -90,6 +90,14 @@ class Disturbance(Protocol):
     async def write(self, process: ManagerProcess, call: ApiRequest) -> ApiResponse:
         """Pass a write on, or do to it what is to be done."""
 
+    async def step(self, process: ManagerProcess, call: ApiRequest) -> None:
+        """Let a process that starts read something, or do to it what is to be done."""
+
+    async def renewal(
+        self, process: ManagerProcess, call: ApiRequest, answer: Callable[[], ApiResponse]
+    ) -> ApiResponse:
+        """Answer a leader that renews its lease, or do to it what is to be done."""
+
     async def lease_write(self, process: ManagerProcess, call: ApiRequest) -> ApiResponse:
         """Pass on what a member of a sharded manager writes to Leases, or disturb it."""
 

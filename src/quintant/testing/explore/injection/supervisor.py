@@ -87,9 +87,15 @@ class Supervisor:
     async def started(self) -> None:
         """Return when every manager is at work for the first time."""
         await self._all_run.wait()
-        # One that is killed as it joins is started again: whoever runs then is waited for.
-        while starting := [each for each in self._processes.values() if not _has_started(each)]:
-            await _started_or_ended(starting[0])
+        # One that is killed as it starts is started again, and waited for.
+        while True:
+            starting = [each for each in self._processes.values() if not _has_started(each)]
+            if starting:
+                await _started_or_ended(starting[0])
+            elif len(self._processes) < self._count * self._replicas:
+                await asyncio.sleep(self._restart_after)
+            else:
+                return
 
     async def restart(self) -> None:
         """Stop every process in order, and let it be started again."""

@@ -1,8 +1,9 @@
 """What happened in a run, moment by moment: the points at which another run can be disturbed.
 
 A point is a write to the API, a call of a remote that changes something, an event that a watch
-delivers, or what a member of a sharded manager writes to Leases of itself and the map. Points of a
-sort are numbered in the order in which they come, so a number names the same moment in every run of
+delivers, what a member of a sharded manager writes to Leases of itself and the map, what a process
+reads while it starts, or the first renewal of a leader's lease after any of them. Points of a sort
+are numbered in the order in which they come, so a number names the same moment in every run of
 a scenario up to the first fault.
 """
 
@@ -20,6 +21,8 @@ class PointKind(StrEnum):
     CALL = "c"
     EVENT = "e"
     MEMBER = "m"
+    START = "s"
+    RENEWAL = "l"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,11 @@ class Trace:
     frozen: bool = False
     _counts: dict[PointKind, int] = field(default_factory=lambda: dict.fromkeys(PointKind, 0))
     _digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    @property
+    def moments(self) -> int:
+        """How many points there were so far, without the renewals of leases."""
+        return sum(self._counts.values()) - self._counts[PointKind.RENEWAL]
 
     def count(self, kind: PointKind) -> int:
         """How many points of a sort there were so far; the number of the next one."""

@@ -160,13 +160,12 @@ class ScenarioRunner:
 
 def _replicas(scenario: Scenario, token: RunToken) -> int:
     """Who is to hand over needs a standby."""
-    hands_over = any(each.mode is FaultMode.HAND_OVER for each in token.faults)
-    return max(scenario.replicas, 2 if hands_over else 1)
+    return max(scenario.replicas, 2 if token.elects else 1)
 
 
 def _loop(token: RunToken) -> VirtualLoop:
     """A process can be paused on a loop that looks whose each callback is, which takes longer."""
-    if any(each.mode is FaultMode.PAUSE for each in token.faults):
+    if any(each.mode in (FaultMode.PAUSE, FaultMode.EXPIRED) for each in token.faults):
         return PausableLoop(CALLER, seed=token.seed)
     return VirtualLoop(seed=token.seed)
 
