@@ -40,6 +40,7 @@ from quintant.testing.simulate.timeline import Timeline
 START_SECONDS = 5.0
 """What it takes until all nodes are there."""
 MERGE = {"Content-Type": "application/merge-patch+json"}
+NODES = resource_of(Node).full_name
 
 
 class Heartbeats(HeartbeatTimes, frozen=True):
@@ -69,6 +70,8 @@ class SimulatedWorld:
         self.assertions: Assertions = Assertions(self.timeline)
         self._nodes, self._seed = nodes, seed
         self._objects = ObjectView(self.cluster.server)
+        self._dead: frozenset[str] | None = None
+        """Those of which nothing is heard, as long as no node was written: much asks for them."""
         self._listeners: dict[str, list[Callable[[], None]]] = {}
         self.cluster.server.store.subscribe(self._written)
 
@@ -94,9 +97,12 @@ class SimulatedWorld:
         """Have something called after every write to a table; it must not write."""
         self._listeners.setdefault(table, []).append(listener)
 
-    def dead_nodes(self) -> set[str]:
+    def dead_nodes(self) -> frozenset[str]:
         """The names of nodes of which nothing is heard."""
-        return {each.metadata.name for each in self.all(Node) if fault_of(each).silent}
+        if self._dead is None:
+            silent = (each.metadata.name for each in self.all(Node) if fault_of(each).silent)
+            self._dead = frozenset(silent)
+        return self._dead
 
     async def patch(self, kind: type[Object], key: Request, change: Mapping[str, Any]) -> None:
         """Change an object as a user would; nothing if it is gone."""
@@ -145,6 +151,8 @@ class SimulatedWorld:
     def _written(self, table: Table, change: Change) -> None:
         if table.name in IGNORED_TABLES:
             return
+        if table.name == NODES:
+            self._dead = None
         self.timeline.note(table.name, change)
         for listener in self._listeners.get(table.name, ()):
             listener()

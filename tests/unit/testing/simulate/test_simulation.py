@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from quintant.testing.simulate.disturbances import LEADERS_LOST
 from quintant.testing.simulate.simulation import SimulationOptions, SimulationReport, simulate
 
 ROOT = Path(__file__).parents[4]
@@ -59,3 +60,9 @@ def test_a_simulation_may_end_at_a_moment_of_the_same_timeline() -> None:
     simulate(SimulationOptions(2, DAYS, SHORT.operators, 6, until=1000.0), part.append)
     assert part
     assert whole[: len(part)] == part
+
+
+def test_a_leader_is_cut_off_while_another_operator_has_none() -> None:
+    """A moment that is rare: its seed was looked for among the plans of many."""
+    options = SimulationOptions(192, 0.1, SHORT.operators, nodes=4, until=1500.0)
+    assert simulate(options).reached[LEADERS_LOST]
