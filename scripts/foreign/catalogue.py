@@ -58,6 +58,20 @@ K9S = GoProgram("k9s", "github.com/derailed/k9s", "v0.50.9")
 KUBE_STATE_METRICS = GoProgram("kube-state-metrics", "k8s.io/kube-state-metrics/v2", "v2.20.0")
 _KWOK = "sigs.k8s.io/kwok"
 KWOK = GoProgram("kwok", _KWOK, "v0.8.0", f"{_KWOK}/cmd/kwok")
+_METACONTROLLER = "github.com/metacontroller/metacontroller"
+METACONTROLLER = GoProgram(
+    "metacontroller",
+    "metacontroller",
+    # The last release whose version is one for Go.
+    "v1.5.20",
+    source_path=_METACONTROLLER,
+    # Those that it asks for know nothing of the maps of a newer Go.
+    newer=("github.com/json-iterator/go v1.1.12", "github.com/modern-go/reflect2 v1.0.2"),
+    sums=(
+        f"{_METACONTROLLER} v1.5.20 h1:uRuj/1LRa5FkZyiMrx+b1Ei/lplmDNeArd0XXrOUNtk=",
+        f"{_METACONTROLLER} v1.5.20/go.mod h1:9tm+EROn6hYzGHw4WSqAKq4I3deezpeJjsOmOMjw8M0=",
+    ),
+)
 _IBC = "github.com/cosmos/ibc-go/v8"
 SIMD = GoProgram(
     "simd",
@@ -195,6 +209,7 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         KUBERNETES_ASYNCIO,
         KWOK,
         LIGHTKUBE,
+        METACONTROLLER,
         PORTAL_HTTP_RELAY,
         PORTAL_RELAY,
         PORTAL_TUNNEL,

@@ -43,6 +43,10 @@ class GoProgram:
     """Where it is built from other text than was published."""
     main: str = ""
     """A main package of ours that chooses from the module, in place of one of its own."""
+    source_path: str = ""
+    """Under which the module is published, where it calls itself something else."""
+    sums: tuple[str, ...] = ()
+    """Lines of go.sum for a module that the checksum database does not know."""
     tests: bool = False
     """Its program is the tests of the package, as `go test -c` makes it."""
 
@@ -65,11 +69,13 @@ class GoProgram:
     def source(self, environ: Mapping[str, str], *, report: Report = announce) -> Path:
         """Return the folder of its module as it was published, in the cache of Go."""
         with tempfile.TemporaryDirectory() as folder:
+            self._pin(Path(folder))
             return Path(self._download(self._go(environ, report), Path(folder))["Dir"])
 
     def build(self, go: Go, target: Path) -> None:
         """Build into a file, in whose folder Go may leave what it likes."""
         work, started = target.parent, time.monotonic()
+        self._pin(work)
         module = self._describe(go, work)
         copy = _COPY if self.changes else ""
         (work / "go.mod").write_text(main_module(module, self.newer, copy, self.instead))
@@ -80,7 +86,7 @@ class GoProgram:
         published = Path(self._download(go, work)["Dir"])
         if (sums := published / "go.sum").exists():
             # What its authors built it with: not every fork is known to the checksum database.
-            (work / "go.sum").write_bytes(sums.read_bytes())
+            (work / "go.sum").write_text(sums.read_text() + self._sums)
         if self.changes:
             changed_copy(published, work / _COPY, self.changes)
         if self.main:
@@ -119,14 +125,28 @@ class GoProgram:
                     os.replace(work / self.name, program)
         return program
 
+    @property
+    def _sums(self) -> str:
+        return "".join(f"{line}\n" for line in self.sums)
+
+    @property
+    def _published(self) -> str:
+        return f"{self.source_path or self.module}@{self.version}"
+
+    def _pin(self, work: Path) -> None:
+        """Let Go hold what it fetches to the sums that are given, if there are any."""
+        if self.sums:
+            (work / "go.mod").write_text("module quintant\n")
+            (work / "go.sum").write_text(self._sums)
+
     def _download(self, go: Go, work: Path) -> dict[str, str]:
-        wanted = f"{self.module}@{self.version}"
+        wanted = self._published
         said = go.run("mod", "download", "-json", wanted, folder=work, title=f"fetching {wanted}")
         found: dict[str, str] = json.loads(said)
         return found
 
     def _describe(self, go: Go, work: Path) -> Module:
-        wanted = f"{self.module}@{self.version}"
+        wanted = self._published
         answer = json.loads(
             go.run("list", "-m", "-json", wanted, folder=work, title=f"fetching {wanted}")
         )
@@ -135,6 +155,7 @@ class GoProgram:
             version=self.version,
             gomod=Path(answer["GoMod"]).read_text(),
             published=answer["Time"],
+            source=self.source_path,
         )
 
 

@@ -36,6 +36,8 @@ class Module:
     """The text of its go.mod."""
     published: str
     """When this version was published, in RFC 3339."""
+    source: str = ""
+    """The path under which it is published, where it calls itself something else."""
 
 
 def main_module(
@@ -49,6 +51,8 @@ def main_module(
     `newer` are requirements of ours beside its own, as `path version`: the newest of all wins.
     `copy` is a folder that stands for the module; `instead` are modules that stand for others.
     """
+    source = f"{module.source} {module.version}" if module.source else ""
+    own = f"./{copy}" if copy else source
     lines = [
         f"module {_MAIN_MODULE}",
         f"go {language(module.gomod)}",
@@ -56,7 +60,7 @@ def main_module(
         *(f"require {each}" for each in newer),
         *_replacements(staged(module.gomod), module.version),
         *(f"replace {old} => {new}" for old, new in _PUBLISHED.findall(module.gomod)),
-        *((f"replace {module.path} => ./{copy}",) if copy else ()),
+        *((f"replace {module.path} => {own}",) if own else ()),
         *(f"replace {old} => {new or f'./{empty_folder(old)}'}" for old, new in instead),
     ]
     return "\n\n".join(lines) + "\n"

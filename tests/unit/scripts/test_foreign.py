@@ -75,6 +75,13 @@ class TestGoModules:
         text = main_module(simple, ("example.com/b v1.9.0",))
         assert "require example.com/a v1.0.0\n\nrequire example.com/b v1.9.0" in text
 
+    def test_module_that_calls_itself_something_else_is_taken_from_where_it_is(self) -> None:
+        named = Module("a", "v1.0.0", "module a\n\ngo 1.22\n", "", "example.com/a")
+        text = main_module(named)
+        assert "require a v1.0.0" in text
+        assert "replace a => example.com/a v1.0.0" in text
+        assert "replace a => ./copy" in main_module(named, copy="copy")
+
     def test_module_without_staging_needs_no_replacement(self) -> None:
         etcd = Module("go.etcd.io/etcd/server/v3", "v3.6.16", "module x\n\ngo 1.25\n", "")
         assert "replace" not in main_module(etcd)
@@ -189,6 +196,16 @@ class TestGoPrograms:
         assert "require example.com/tool v1.2.3" in said
         assert "package .\n" in said
         assert TOOL.locate(environ) is None
+
+    def test_module_is_held_to_the_sums_that_are_given(self, tmp_path: Path) -> None:
+        environ = machine_with_go(tmp_path, GO.replace("mod)", 'mod) cat go.sum >> "$CALLS";'))
+        pinned = replace(
+            TOOL, source_path="example.com/other", sums=("example.com/other v1 h1:x=",)
+        )
+        program = pinned.provide(environ, report=lambda _: None)
+        said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+        assert "replace example.com/tool => example.com/other v1.2.3" in said
+        assert "example.com/other v1 h1:x=\n" in (tmp_path / "calls").read_text()
 
     def test_tests_of_a_package_are_built_after_what_they_import(self, tmp_path: Path) -> None:
         environ = machine_with_go(tmp_path)
