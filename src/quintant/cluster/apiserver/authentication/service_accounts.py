@@ -122,6 +122,15 @@ class ServiceAccountTokens:
         """The token that makes these claims."""
         return self._signer.sign(claims)
 
+    @property
+    def algorithm(self) -> str:
+        """By which tokens are signed."""
+        return self._signer.algorithm
+
+    def jwks(self) -> list[dict[str, str]]:
+        """The public keys of tokens."""
+        return [self._signer.jwk()]
+
     def authenticate(self, token: str, audiences: Collection[str] = ()) -> User | None:
         """Who shows a token; None if it is not ours at all, Rejected if it does not count.
 

@@ -53,6 +53,18 @@ class Signer:
         der = key.public_key().public_bytes(*form)
         self._header = {"alg": self._key.algorithm, "kid": jwt.encode(sha256(der).digest())}
 
+    @property
+    def algorithm(self) -> str:
+        """By which it signs."""
+        return self._key.algorithm
+
+    def jwk(self) -> dict[str, str]:
+        """The public key, as a JSON web key: whoever has it can verify what was signed."""
+        head = {"use": "sig", "kty": self._key.kind, "kid": self._header["kid"]}
+        numbers = {name: jwt.encode(raw) for name, raw in self._key.numbers().items()}
+        curve = {"crv": "P-256"} if self._key.kind == EcKey.kind else {}
+        return {**head, **curve, "alg": self.algorithm, **numbers}
+
     def sign(self, claims: Any) -> str:
         """The token that makes these claims."""
         text = jwt.unsigned(self._header, claims)
@@ -72,6 +84,12 @@ class EcKey(Struct, frozen=True):
 
     key: ec.EllipticCurvePrivateKey
     algorithm = "ES256"
+    kind = "EC"
+
+    def numbers(self) -> dict[str, bytes]:
+        """The public key's point."""
+        point = self.key.public_key().public_numbers()
+        return {"x": point.x.to_bytes(_HALF, "big"), "y": point.y.to_bytes(_HALF, "big")}
 
     def sign(self, text: bytes) -> bytes:
         numbers = decode_dss_signature(self.key.sign(text, _ECDSA))
@@ -91,6 +109,12 @@ class RsaKey(Struct, frozen=True):
 
     key: rsa.RSAPrivateKey
     algorithm = "RS256"
+    kind = "RSA"
+
+    def numbers(self) -> dict[str, bytes]:
+        """The public key's modulus and exponent, without leading zeros."""
+        public = self.key.public_key().public_numbers()
+        return {"n": _shortest(public.n), "e": _shortest(public.e)}
 
     def sign(self, text: bytes) -> bytes:
         return self.key.sign(text, padding.PKCS1v15(), hashes.SHA256())
@@ -98,3 +122,7 @@ class RsaKey(Struct, frozen=True):
     def verify(self, signature: bytes, text: bytes) -> None:
         """InvalidSignature unless it is ours."""
         self.key.public_key().verify(signature, text, padding.PKCS1v15(), hashes.SHA256())
+
+
+def _shortest(number: int) -> bytes:
+    return number.to_bytes((number.bit_length() + 7) // 8, "big")

@@ -27,6 +27,7 @@ from quintant.cluster.apiserver.aggregator.handler import RemoteHandler
 from quintant.cluster.apiserver.aggregator.registrar import Registrar
 from quintant.cluster.apiserver.authentication.service_accounts import ISSUER
 from quintant.cluster.apiserver.discovery.documents import discover
+from quintant.cluster.apiserver.discovery.openid import openid_document
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.golang.depth import make_room
 from quintant.cluster.apiserver.handlers.metrics import MetricsApi
@@ -313,6 +314,8 @@ class ApiServer:
         if not request_info.resource:
             if (handler := self.mux.handler(call.path)) is not None:
                 return await handler(call)
+            if (document := openid_document(call, self._access.accounts)) is not None:
+                return document
             return await discover(self.catalog, call, self.offload)
         kind = kind_of(self.catalog, request_info)
         refuse_websocket(call, request_info)
