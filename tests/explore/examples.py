@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from examples_support import load_example
 from quintant import Manager, Metadata, by_index, replace, when
 from quintant.api.core import ConfigMap, Container, Namespace, Pod, PodSpec
-from quintant.testing import RemoteModel, Scenario, ScenarioWorld, effect, named
+from quintant.testing import OtherCluster, RemoteModel, Scenario, ScenarioWorld, effect, named
 
 watches, finalizer = load_example("02_watches"), load_example("03_finalizer")
 status, children = load_example("04_status"), load_example("05_children")
 webhooks, census = load_example("06_webhooks"), load_example("07_census")
 alarms, shards = load_example("08_testing"), load_example("09_shards")
+clusters = load_example("10_several_clusters")
 
 
 class BannerLife(Scenario):
@@ -203,3 +205,38 @@ class OrderLife(Scenario):
         await world.quiet()
         await world.delete(shards.Order, "o")
         await world.quiet()
+
+
+class BannersOfTwoClusters(Scenario):
+    """A banner at home and one of its name in another cluster, counted at home."""
+
+    def remotes(self) -> dict[str, OtherCluster]:
+        return {"west": OtherCluster(clusters.Banner, ConfigMap)}
+
+    def managers(self, world: ScenarioWorld) -> list[Manager]:
+        manager, texts = Manager("banners"), clusters.texts
+        # What is remembered ends with its process.
+        for request in list(texts):
+            texts.forget(request)
+        manager.cluster("west", world.remotes["west"].config(world.cluster))
+        manager.controls(clusters.Banner).owns(ConfigMap).keeps(texts).reconcile(clusters.show)
+        return [manager]
+
+    async def script(self, world: ScenarioWorld) -> None:
+        west: OtherCluster = world.remotes["west"]
+        await west.cluster.create(_banner("there"))
+        await world.create(_banner("here"))
+        await world.advance(10)
+        await world.quiet()
+        await world.delete(clusters.Banner, "a")
+        await world.advance(60)
+        await world.quiet()
+
+    def settled(self, world: ScenarioWorld) -> None:
+        west = [child.data["text"] for child in world.remotes["west"].all(ConfigMap)]
+        home = [child.data["text"] for child in world.all(ConfigMap)]
+        assert (west, home) in ((["there"], ["here"]), (["there"], []))
+
+
+def _banner(text: str) -> Any:
+    return clusters.Banner(metadata=named("a"), spec=clusters.BannerSpec(text=text))

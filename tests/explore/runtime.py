@@ -6,29 +6,51 @@ Namespaces by label are in greeter.py, long calls in test_long_calls.py.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 
 from explore.greeter import Greeter, GreeterSpec, example
 from quintant import Context, Manager, Request, owned, replace
 from quintant.api.core import ConfigMap
 from quintant.core.dynamic import Unstructured, dynamic
+from quintant.core.errors import NotLeader
 from quintant.testing import RemoteModel, Scenario, ScenarioWorld, named
+
+Fence = Callable[[], None]
+"""Raises NotLeader in a process that may not write."""
 
 
 class Lines(RemoteModel):
     """Lines that are held, by the name of what holds them."""
 
     def __init__(self) -> None:
-        self.held: Counter[str] = Counter()
+        self._held: dict[str, list[Fence]] = defaultdict(list)
 
-    async def hold(self, name: str) -> None:
-        self.held[name] += 1
-        assert self.held[name] == 1, "two daemons of one object"
+    async def hold(self, name: str, fence: Fence) -> None:
+        self._held[name].append(fence)
+        self.check()
         try:
             await asyncio.Event().wait()
         finally:
-            self.held[name] -= 1
+            self._held[name].remove(fence)
+
+    def check(self) -> None:
+        """Never two for one: a process that stands still ends its own when it goes on."""
+        for fences in self._held.values():
+            assert sum(map(_is_open, fences)) <= 1, "two daemons of one object"
+
+    @property
+    def held(self) -> set[str]:
+        """What has a daemon."""
+        return {name for name, fences in self._held.items() if fences}
+
+
+def _is_open(fence: Fence) -> bool:
+    try:
+        fence()
+    except NotLeader:
+        return False
+    return True
 
 
 def lines_of(world: ScenarioWorld) -> Lines:
@@ -47,7 +69,7 @@ class LineLife(Scenario):
         lines = lines_of(world)
 
         async def hold(obj: Greeter, ctx: Context[Greeter]) -> None:
-            await lines.hold(ctx.request.name)
+            await lines.hold(ctx.request.name, ctx.client.fence)
 
         manager = Manager("lines", leader_elect=True)
         manager.controls(Greeter).daemon(hold).owns(ConfigMap).reconcile(example.reconcile)
@@ -62,11 +84,11 @@ class LineLife(Scenario):
         await world.quiet()
 
     def always(self, world: ScenarioWorld) -> None:
-        assert max(lines_of(world).held.values(), default=0) <= 1, "two daemons of one object"
+        lines_of(world).check()
 
     def settled(self, world: ScenarioWorld) -> None:
         living = {each.metadata.name for each in world.all(Greeter)}
-        assert {name for name, count in lines_of(world).held.items() if count} == living
+        assert lines_of(world).held == living
 
 
 class FreshGreeter(Scenario):

@@ -27,3 +27,7 @@ def test_the_example_of_children_bears_every_disturbance() -> None:
 
 def test_the_example_of_shards_bears_every_disturbance() -> None:
     explore_scenario(examples.OrderLife).check()
+
+
+def test_the_example_of_several_clusters_bears_every_disturbance() -> None:
+    explore_scenario(examples.BannersOfTwoClusters).check()

@@ -32,12 +32,13 @@ from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.handlers.update import draft_server_update
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
-from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     dedup_owner_references,
     deleting,
     has_finalizers,
-    validate,
+)
+from quintant.cluster.apiserver.kinds.metadata_rules import (
+    validate as validate_object,
 )
 from quintant.cluster.apiserver.meta.field_errors import invalid_object
 from quintant.cluster.apiserver.meta.status import (
@@ -45,7 +46,7 @@ from quintant.cluster.apiserver.meta.status import (
     already_exists,
     unknown_error,
 )
-from quintant.cluster.apiserver.meta.types import Edit, JsonObject, ValidationResult
+from quintant.cluster.apiserver.meta.types import Edit
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.core.clock import Clock, Random, timestamp
@@ -107,11 +108,9 @@ class PureSteps:
         """The draft that a request asks for at a time, and its options."""
         return read(objects, call, target, user, now)
 
-    def validate(
-        self, kind: Kind, obj: JsonObject, live: JsonObject | None, sub: str
-    ) -> ValidationResult:
-        """What is wrong with an object, and what its author should know; it stays as it is."""
-        return validate(kind, obj, live, sub)
+    # No method around it: every write would pay for it.
+    validate = staticmethod(validate_object)
+    """What is wrong with an object, and what its author should know; it stays as it is."""
 
 
 class Writes:

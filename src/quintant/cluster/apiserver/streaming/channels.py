@@ -37,6 +37,11 @@ class ExecChannel(IntEnum):
     CLOSE = 255
 
 
+class _Outcome(msgspec.Struct):
+    status: str = ""
+    message: str = ""
+
+
 class _Size(msgspec.Struct):
     width: int = msgspec.field(name="Width", default=0)
     height: int = msgspec.field(name="Height", default=0)
@@ -80,8 +85,8 @@ def outcome(protocol: str, status: bytes) -> bytes:
     """What the error channel of a protocol says at the end; empty if it says nothing."""
     if protocol != UNVERSIONED:
         return status
-    document = msgspec.json.decode(status)
-    return b"" if document["status"] == "Success" else str(document["message"]).encode()
+    ended = decode_json(status, _Outcome)
+    return b"" if ended.status == "Success" else ended.message.encode()
 
 
 def _failure(message: str, **more: Any) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class RememberedSteps(PureSteps):
         return _made(known, target, base), options
 
     def validate(
-        self, kind: Kind, obj: JsonObject, live: JsonObject | None, sub: str
+        self, kind: Kind, obj: JsonObject, live: JsonObject | None = None, sub: str = ""
     ) -> ValidationResult:
         """What is wrong with an object, and what its author should know; it stays as it is."""
         key = digest_of((identity(kind), obj, live, sub))
