@@ -110,13 +110,16 @@ class ReconcileHandler(Generic[K]):
 
     async def handle(self, key: Request) -> Result | None:
         """Do what one key needs; raises what the user's code raises."""
-        if key.cluster != self._services.cluster:
-            log.error("dropped a key of another cluster", object=str(key))
-            return None
+        local = key
+        # A key of home is its own, and nothing is called for it.
+        if type(key) is not Request or self._services.cluster:
+            if key.cluster != self._services.cluster:
+                log.error("dropped a key of another cluster", object=str(key))
+                return None
+            local = key.local
         if self._primary is None:
             reconcile = cast(KeyReconciler, self._declared.reconcile)
             return await reconcile(key, self._key_context(key))
-        local = key.local
         if self._orphans is not None and any(self._orphans.labelled):
             await self._orphans.sweep(local, self._client)
         unfit = self._primary.undecodable.get(local)
