@@ -41,7 +41,7 @@ class PausableLoop(VirtualLoop):
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., object], *args: Any, context: TaskContext | None = None
     ) -> asyncio.Handle:
-        context = context or copy_context()
+        context = copy_context() if context is None else context  # an empty one is false
         held = self._paused.get(context.get(self._whose))
         if held is None:
             return super().call_soon(callback, *args, context=context)
@@ -56,7 +56,7 @@ class PausableLoop(VirtualLoop):
         *args: Any,
         context: TaskContext | None = None,
     ) -> asyncio.TimerHandle:
-        context = context or copy_context()
+        context = copy_context() if context is None else context  # an empty one is false
         if context.get(self._whose) is None:
             return super().call_at(when, callback, *args, context=context)
         ring = _Ring(self, callback, args, context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar, copy_context
+from contextvars import Context, ContextVar, copy_context
 
 from quintant.testing.loop import run
 from quintant.testing.pausable_loop import PausableLoop
@@ -74,3 +74,21 @@ def test_a_process_that_ends_while_it_is_paused_ends_when_it_goes_on() -> None:
         loop.resume("b")
 
     assert in_two_processes(play) == ["a1", "a2"]
+
+
+def test_an_empty_context_is_nobodys() -> None:
+    resumed: list[str] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, PausableLoop)
+        WHOSE.set("a")
+        # What a paused process asked to be done by somebody else, in a thread where nothing is set.
+        loop.call_later(1, resumed.append, "later", context=Context())
+        loop.call_soon(resumed.append, "soon", context=Context())
+        loop.pause("a")
+        loop.call_later(2, loop.resume, "a", context=Context())
+        await asyncio.sleep(3)
+
+    run(main(), loop=PausableLoop(WHOSE))
+    assert resumed == ["soon", "later"]
