@@ -22,7 +22,7 @@ import pytest
 import structlog
 
 from examples_support import EXAMPLES, load_example
-from quintant import Manager
+from quintant import Config, Manager
 from quintant.cli import COMMANDS, main
 from quintant.cli.envtest.known_words import APISERVER_FLAGS, ETCD_FLAGS
 from quintant.cli.processes.process_metrics import ProcessMetrics
@@ -250,6 +250,11 @@ async def test_every_series_is_explained(cluster: InProcessCluster) -> None:
     teams.namespaces(selector="team=a")
     teams.controls(example.Topic).reconcile(example.reconcile)
     found |= series((await cluster.run(teams)).metrics.registry)
+    fleet = Manager("fleet")
+    kubeconfig = cluster.beside("west", InProcessCluster())
+    fleet.cluster("west", Config.from_bytes(kubeconfig.encode()))
+    fleet.controls(example.Topic).reconcile(example.reconcile)
+    found |= series((await cluster.run(fleet)).metrics.registry)
     found |= series((await everything(cluster)).registry)
     found |= series(Registry((ProcessMetrics("0"),)))
     assert explained == found
