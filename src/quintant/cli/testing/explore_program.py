@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import Struct
 
-from quintant.cli.testing.report_files import ReportFiles
+from quintant.cli.testing.explore_flags import ExploreFlags
 from quintant.core.errors import ConfigError
 from quintant.testing.explore.foreign.campaign import ForeignOptions
 from quintant.testing.explore.foreign.exploration import Exploration, ForeignTarget
@@ -26,60 +26,42 @@ FAILED, NEVER_CAME = 1, 2
 """Exit codes; of a replay whose point never came, and of an exploration that judged no run."""
 
 
-class ProgramRequest(Struct, frozen=True):
-    """What the command line asks for."""
-
-    program: str
-    targets: tuple[str, ...] = ()
-    crds: tuple[Path, ...] = ()
-    sample: Path | None = None
-    pace: float | None = None
-    token: str | None = None
-    modes: tuple[str, ...] = ()
-    seeds: int = 0
-    budget: float | None = None
-    jobs: int | None = None
-    first: bool = False
-    specs: int = 0
-    seed: int = 1
-
-    def repeat(self, token: str) -> str:
-        """The command line that makes a run again, as a shell reads it."""
-        given = [word for path in self.crds for word in ("--crds", str(path))]
-        given += ["--sample", str(self.sample)] if self.sample is not None else []
-        given += ["--pace", f"{self.pace:g}"] if self.pace is not None else []
-        command = ["quintant", "explore", "--command", self.program, *given, *self.targets]
-        return shlex.join([*command, "--replay", token])
-
-
-def explore_program(request: ProgramRequest, files: ReportFiles = ReportFiles()) -> None:
+def explore_program(program: str, flags: ExploreFlags) -> None:
     """Explore a program, or make one run of it again; SystemExit with what came of it."""
-    exploration = Exploration(_target(request))
+    exploration = Exploration(_target(program, flags))
     click.echo(exploration.chosen.reason)
-    if request.token is not None:
-        _replay(exploration, request.token, request.jobs or UNDISTURBED)
+    if flags.token is not None:
+        _replay(exploration, flags.token, flags.jobs or UNDISTURBED)
         return
     # Of the extra cluster, without which help is shown all the same.
     from quintant.cli.testing.exploration_bar import ExplorationBar
 
+    again = partial(repeat, program, flags)
     with ExplorationBar() as bar:
 
         def found(failure: ForeignFailure) -> None:
-            bar.say(f"\n{failure}\n  repeat: {request.repeat(failure.token)}")
+            bar.say(f"\n{failure}\n  repeat: {again(failure.token)}")
 
-        options = _options(request, exploration)
-        if request.specs:
-            report = exploration.explore_specs(
-                options, request.specs, request.seed, _shown(bar), found
-            )
+        options = _options(flags, exploration)
+        if flags.specs:
+            report = exploration.explore_specs(options, flags.specs, flags.seed, _shown(bar), found)
         else:
             report = exploration.explore(options, _shown(bar), found)
     click.echo(str(report))
-    files.write([report.findings(_given(request), request.repeat)])
+    flags.files.write([report.findings(_given(flags), again)])
     if report.failures:
         raise SystemExit(FAILED)
     if not report.judged:
         raise SystemExit(NEVER_CAME)
+
+
+def repeat(program: str, flags: ExploreFlags, token: str) -> str:
+    """The command line that makes a run again, as a shell reads it."""
+    given = [word for path in flags.crds for word in ("--crds", str(path))]
+    given += ["--sample", str(flags.sample)] if flags.sample is not None else []
+    given += ["--pace", f"{flags.pace:g}"] if flags.pace is not None else []
+    command = ["quintant", "explore", "--command", program, *given, *flags.targets]
+    return shlex.join([*command, "--replay", token])
 
 
 def _replay(exploration: Exploration, token: str, jobs: int) -> None:
@@ -117,26 +99,26 @@ def _shown(bar: ExplorationBar) -> Callable[[ForeignReport], None]:
     return progress
 
 
-def _target(request: ProgramRequest) -> ForeignTarget:
-    if len(request.targets) > 1 or request.seeds:
+def _target(program: str, flags: ExploreFlags) -> ForeignTarget:
+    if len(flags.targets) > 1 or flags.seeds:
         raise ConfigError(
             "cannot explore a program so",
             because="it has one scenario, and its chance is nobody's to repeat: no --seeds",
             hint="quintant explore --command '…' scenario.yaml",
         )
-    scenario = Path(request.targets[0]) if request.targets else None
-    return ForeignTarget(request.program, scenario, request.crds, request.sample, request.pace)
+    scenario = Path(flags.targets[0]) if flags.targets else None
+    return ForeignTarget(program, scenario, flags.crds, flags.sample, flags.pace)
 
 
-def _options(request: ProgramRequest, exploration: Exploration) -> ForeignOptions:
+def _options(flags: ExploreFlags, exploration: Exploration) -> ForeignOptions:
     cores = os.cpu_count() or 1
     # Who runs in real time waits most of it.
     usual = cores if exploration.chosen.pace > 1 else 2 * cores
-    return ForeignOptions(_modes(request), request.jobs or usual, request.budget, request.first)
+    return ForeignOptions(_modes(flags), flags.jobs or usual, flags.budget, flags.first)
 
 
-def _modes(request: ProgramRequest) -> tuple[FaultMode, ...]:
-    modes = tuple(map(FaultMode, request.modes)) or ORDER
+def _modes(flags: ExploreFlags) -> tuple[FaultMode, ...]:
+    modes = tuple(map(FaultMode, flags.modes)) or ORDER
     for mode in modes:
         if mode not in ORDER:
             raise ConfigError(
@@ -147,5 +129,5 @@ def _modes(request: ProgramRequest) -> tuple[FaultMode, ...]:
     return modes
 
 
-def _given(request: ProgramRequest) -> str:
-    return request.targets[0] if request.targets else str(request.sample)
+def _given(flags: ExploreFlags) -> str:
+    return flags.targets[0] if flags.targets else str(flags.sample)

@@ -9,7 +9,8 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from quintant.cli import main
-from quintant.cli.testing.explore_program import ProgramRequest
+from quintant.cli.testing.explore_flags import ExploreFlags
+from quintant.cli.testing.explore_program import repeat
 
 
 def explore(*words: str) -> Result:
@@ -76,8 +77,8 @@ def test_an_exploration_without_any_run_is_no_success() -> None:
 
 def test_the_command_that_repeats_a_run_says_the_same_to_a_shell() -> None:
     program = "sh -c 'echo \"$HOME\"'"
-    request = ProgramRequest(program, crds=(Path("a b"),), sample=Path("c.yaml"), pace=5.0)
-    assert shlex.split(request.repeat("lost@create:pods:default/a-<1>#1")) == [
+    flags = ExploreFlags(crds=(Path("a b"),), sample=Path("c.yaml"), pace=5.0)
+    assert shlex.split(repeat(program, flags, "lost@create:pods:default/a-<1>#1")) == [
         *("quintant", "explore", "--command", program, "--crds", "a b", "--sample", "c.yaml"),
         *("--pace", "5", "--replay", "lost@create:pods:default/a-<1>#1"),
     ]
