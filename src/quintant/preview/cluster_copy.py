@@ -8,14 +8,16 @@ read again, or it would overwrite what the manager did meanwhile.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.server.server import ApiServer
+from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.core.resource import Resource
 from quintant.preview.live_reader import JsonObject, LiveReader, LiveRefusal
 from quintant.wire.digits import parse_digits
@@ -46,7 +48,7 @@ class ClusterCopy:
     def __init__(self, live: LiveReader, server: ApiServer) -> None:
         self.live = live
         self.server = server
-        self.before: dict[ObjectId, JsonObject] = {}
+        self.before: dict[ObjectId, StoredEntry] = {}
         """Every object that was copied, as it was."""
         self.live_versions: dict[ObjectId, str] = {}
         """The resourceVersion that each of them had: what is written on the copy has others."""
@@ -64,8 +66,8 @@ class ClusterCopy:
             if self._has(kind, namespace):
                 return
             self._begin(kind)
-            for obj in await self._collection(kind, namespace):
-                self._keep(kind, obj)
+            for item in await self._collection(kind, namespace):
+                self._keep(kind, _decoded(item))
             self._namespaces.add((kind.resource.group, kind.resource.plural, namespace))
 
     async def provide_object(self, kind: Kind, namespace: str, name: str) -> None:
@@ -91,13 +93,32 @@ class ClusterCopy:
                 raise
             self._assume_namespace(name)
 
-    def now(self) -> Objects:
-        """Every object of the kinds that were copied or written, as it is now."""
-        return {id: obj for kind in self._kinds.values() for id, obj in _scan(self.server, kind)}
+    def states(self) -> tuple[Objects, Objects]:
+        """How objects were, and how they are now: those that differ, of what was copied or written.
+
+        If one of them is gone, all objects, for others may have hung on it.
+        """
+        now = {id: entry for kind in self._kinds.values() for id, entry in _scan(self.server, kind)}
+        changed = [
+            id
+            for id in self.before.keys() | now.keys()
+            if _stored(self.before.get(id)) != _stored(now.get(id))
+        ]
+        before, after = self._shown(self.before, changed), self._shown(now, changed)
+        if all(uid_of(after.get(id)) == uid_of(obj) for id, obj in before.items()):
+            return before, after
+        return self._shown(self.before, self.before), self._shown(now, now)
 
     def resource(self, id: ObjectId) -> Resource:
         """The resource of an object."""
         return self._kinds[id.group, id.plural].resource
+
+    def _shown(self, entries: Mapping[ObjectId, StoredEntry], ids: Iterable[ObjectId]) -> Objects:
+        return {
+            id: stored_json.unpack(self._kinds[id.group, id.plural], entries[id])
+            for id in ids
+            if id in entries
+        }
 
     def _has(self, kind: Kind, namespace: str) -> bool:
         group, plural = kind.resource.group, kind.resource.plural
@@ -120,10 +141,10 @@ class ClusterCopy:
         for key in list(table.entries):
             self.server.store.delete(table, key)
 
-    async def _collection(self, kind: Kind, namespace: str) -> list[JsonObject]:
+    async def _collection(self, kind: Kind, namespace: str) -> list[bytes]:
         path = kind.resource.path(namespace)
         try:
-            return [obj async for obj in self.live.list(path)]
+            return [item async for item in self.live.list(path)]
         except LiveRefusal as refused:
             if not (kind.custom and refused.reply.status == NOT_FOUND):
                 raise
@@ -140,13 +161,12 @@ class ClusterCopy:
         self._assume_namespace(id.namespace)
         table, key = self.server.store.table(kind.table), kind.key(id.namespace, id.name)
         try:
-            entry = self.server.store.put(table, key, stored_json.pack(kind, obj))
-            self.live_versions[id] = str(obj["metadata"].get("resourceVersion") or "")
-            version = parse_digits(self.live_versions[id])
-            if version is not None:
-                # Operators that keep versions of what they read would see a change in each.
-                entry = self.server.store.restamp(table, key, version)
-            self.before[id] = stored_json.unpack(kind, entry)
+            version = str(obj["metadata"].get("resourceVersion") or "")
+            # Operators that keep versions of what they read would see a change in each.
+            rv = parse_digits(version) or self.server.store.revision + 1
+            self.before[id] = entry = stored_json.pack(kind, obj, rv)
+            self.server.store.load(table, key, entry)
+            self.live_versions[id] = version
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             self.findings.append(f"{id.plural} {id.namespace}/{id.name}: {type(error).__name__}")
 
@@ -170,10 +190,28 @@ def stored_objects(server: ApiServer, kind: Kind) -> Iterator[JsonObject]:
         yield stored_json.unpack(kind, entry)
 
 
-def _scan(server: ApiServer, kind: Kind) -> Iterator[tuple[ObjectId, JsonObject]]:
-    for obj in stored_objects(server, kind):
-        if (id := _id_of(kind, obj)) is not None:
-            yield id, obj
+def _scan(server: ApiServer, kind: Kind) -> Iterator[tuple[ObjectId, StoredEntry]]:
+    resource = kind.resource
+    for key, entry in server.store.table(kind.table).entries.items():
+        namespace, _, name = key.rpartition("/")
+        yield ObjectId(resource.group, resource.plural, namespace, name), entry
+
+
+def _stored(entry: StoredEntry | None) -> bytes:
+    return b"" if entry is None else entry.raw
+
+
+def _decoded(item: bytes) -> Any:
+    """An object of the cluster's; None for what is none."""
+    try:
+        return msgspec.json.decode(item)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+
+
+def uid_of(obj: JsonObject | None) -> str:
+    """The uid of an object, if it is there and has one."""
+    return str(obj["metadata"].get("uid") or "") if obj is not None else ""
 
 
 def _id_of(kind: Kind, obj: Any) -> ObjectId | None:

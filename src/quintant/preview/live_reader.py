@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -12,8 +12,18 @@ from quintant.client.rest import PAGE_SIZE
 from quintant.client.transport import JSON, ApiRequest, ApiResponse, Transport
 
 JsonObject = dict[str, Any]
+M = TypeVar("M")
 MOST_PAGES = 2_000
 """Of one list, a million objects: a server that goes on and on is not believed."""
+
+
+class _PageMetadata(Struct):
+    token: str | None = msgspec.field(name="continue", default=None)
+
+
+class _Page(Struct):
+    items: list[msgspec.Raw] | None = None
+    metadata: _PageMetadata | None = None
 
 
 class LiveRefusal(Exception):
@@ -44,19 +54,21 @@ class LiveReader(Struct, frozen=True):
         reply = await self._read(path, {})
         if reply.status == 404:
             return None
-        return _document(reply, path)
+        return _decoded(reply, path, JsonObject)
 
-    async def list(self, path: str) -> AsyncIterator[JsonObject]:
-        """Every object of a collection; LiveRefusal if it cannot be read."""
+    async def list(self, path: str) -> AsyncIterator[bytes]:
+        """Every object of a collection, as JSON of whatever kind; LiveRefusal if it cannot be read.
+
+        Each is decoded by itself: a page of decoded objects is garbage of which there is much.
+        """
         token = ""
         for _ in range(MOST_PAGES):
             query = {"limit": str(PAGE_SIZE)} | ({"continue": token} if token else {})
             reply = await self._read(path, query)
-            page = _document(reply, path)
-            for item in page.get("items") or ():
-                yield item
-            metadata = page.get("metadata")
-            token = str(metadata.get("continue") or "") if isinstance(metadata, dict) else ""
+            page = _decoded(reply, path, _Page)
+            for item in page.items or ():
+                yield bytes(item)
+            token = (page.metadata.token if page.metadata is not None else None) or ""
             if not token:
                 return
         raise LiveRefusal(ApiResponse(508), path)
@@ -65,10 +77,10 @@ class LiveReader(Struct, frozen=True):
         return await self.transport.request(ApiRequest("GET", path, query, {"accept": JSON}))
 
 
-def _document(reply: ApiResponse, path: str) -> JsonObject:
+def _decoded(reply: ApiResponse, path: str, model: type[M]) -> M:
     if not 200 <= reply.status < 300:
         raise LiveRefusal(reply, path)
     try:
-        return msgspec.json.decode(reply.body, type=JsonObject)
+        return msgspec.json.decode(reply.body, type=model)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         raise LiveRefusal(ApiResponse(502, b"the answer is no JSON object"), path) from None

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from quintant.keys.sensitive import Sensitive
-from quintant.preview.cluster_copy import ObjectId, Objects
+from quintant.preview.cluster_copy import ObjectId, Objects, uid_of
 from quintant.preview.live_reader import JsonObject
 
 HIDDEN, HIDDEN_CHANGED = "(hidden)", "(hidden, another value)"
@@ -69,9 +69,9 @@ def differing(baseline: Iterable[ObjectDiff], changes: Iterable[ObjectDiff]) -> 
 def collect_garbage(before: Objects, after: Objects) -> Objects:
     """The state once the garbage collector has deleted what had no other owners than those gone."""
     left = dict(after)
-    gone = {_uid(obj) for id, obj in before.items() if _uid(obj) != _uid(left.get(id))}
+    gone = {uid_of(obj) for id, obj in before.items() if uid_of(obj) != uid_of(left.get(id))}
     while collected := [id for id, obj in left.items() if _owners(obj) and _owners(obj) <= gone]:
-        gone |= {_uid(left.pop(id)) for id in collected}
+        gone |= {uid_of(left.pop(id)) for id in collected}
     return left
 
 
@@ -108,10 +108,6 @@ def _states(
 
 def _left(change: ObjectDiff) -> JsonObject | None:
     return None if change.action is ObjectAction.DELETE else change.whole()[1]
-
-
-def _uid(obj: JsonObject | None) -> str:
-    return str(obj["metadata"].get("uid") or "") if obj is not None else ""
 
 
 def _owners(obj: JsonObject) -> set[str]:

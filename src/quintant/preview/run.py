@@ -129,9 +129,9 @@ async def preview(
     )
     engine = manager.bind(alone)
     findings = [each async for each in _worked(engine, transport, limits, progress)]
-    after = collect_garbage(copy.before, copy.now())
+    before, after = copy.states()
     return Preview(
-        object_diffs(copy.before, after),
+        object_diffs(before, collect_garbage(before, after)),
         sorted(set(_events(server))),
         [each for each in transport.writes if each.status >= 300 and each.status != 409],
         [*copy.findings, *(dry_run.findings if dry_run else ()), *findings, *_failures(engine)],

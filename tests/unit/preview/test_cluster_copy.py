@@ -12,7 +12,7 @@ import pytest
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.preview.cluster_copy import ClusterCopy
+from quintant.preview.cluster_copy import ClusterCopy, stored_objects
 from quintant.preview.live_reader import LiveReader, LiveRefusal
 
 MAPS = "/api/v1/namespaces/shop/configmaps"
@@ -54,8 +54,14 @@ def copied(answers: Mapping[str, Any]) -> tuple[ClusterCopy, Answers, Kind]:
     return copy, live, kind
 
 
+def now(copy: ClusterCopy) -> dict[str, Any]:
+    kind = copy.server.catalog.find("", "v1", "configmaps")
+    assert kind is not None
+    return {obj["metadata"]["name"]: obj for obj in stored_objects(copy.server, kind)}
+
+
 def names(copy: ClusterCopy) -> list[str]:
-    return sorted(id.name for id in copy.now())
+    return sorted(now(copy))
 
 
 async def test_a_collection_is_read_once_page_by_page() -> None:
@@ -81,7 +87,7 @@ async def test_what_was_copied_by_itself_is_not_overwritten_by_its_collection() 
     await copy.provide_object(kind, "shop", "a")
     await copy.provide_collection(kind, "shop")
     assert names(copy) == ["a", "b"]
-    assert all("labels" not in obj["metadata"] for obj in copy.now().values())
+    assert all("labels" not in obj["metadata"] for obj in now(copy).values())
 
 
 async def test_what_a_role_forbids_is_refused_as_the_cluster_does() -> None:
@@ -111,7 +117,26 @@ async def test_an_object_that_is_none_is_left_out_and_named(item: Any) -> None:
     assert "b" in names(copy)
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b'{"a":' * 2000])
+async def test_an_object_that_cannot_be_read_is_left_out_and_the_others_are_not() -> None:
+    wrong = b'{"items": [{"metadata": {"name": "\xff"}}, {"metadata": {"name": "b"}}]}'
+    copy, _, kind = copied({MAPS: ApiResponse(200, wrong)})
+    await copy.provide_collection(kind, "shop")
+    assert names(copy) == ["b"]
+    assert copy.findings == ["an object of configmaps has no name"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b'{"items": {}}',
+        b'{"metadata": {"continue": 5}}',
+        b"[]",
+        b"{",
+        b"\xff",
+        b'{"a":' * 2000,
+    ],
+)
 async def test_an_answer_that_is_no_object_is_refused(body: bytes) -> None:
     copy, _, kind = copied({MAPS: ApiResponse(200, body)})
     with pytest.raises(LiveRefusal, match="GET"):
@@ -135,7 +160,7 @@ async def test_objects_keep_the_versions_that_the_cluster_gave_them(
     listing = {"metadata": {}, "items": [config_map("a", resourceVersion=given)]}
     copy, _, kind = copied({MAPS: listing})
     await copy.provide_collection(kind, "shop")
-    (found,) = copy.now().values()
+    (found,) = now(copy).values()
     version = found["metadata"]["resourceVersion"]
     assert version == kept if kept is not None else version.isdecimal()
     body = msgspec.json.encode({"data": {"x": "y"}})

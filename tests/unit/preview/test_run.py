@@ -148,6 +148,18 @@ async def test_what_the_garbage_collector_would_take_is_a_deletion(
     }
 
 
+async def test_what_is_gone_takes_along_what_was_never_written(settled: InProcessCluster) -> None:
+    async def deletes_one(obj: Greeter, ctx: Context[Greeter]) -> None:
+        if obj.metadata.name == "a":
+            await ctx.client.delete(obj)
+
+    found = await previewed(settled, manager_of(deletes_one))
+    assert changes(found) == [
+        (ObjectAction.DELETE, "configmaps", "a"),
+        (ObjectAction.DELETE, "greeters", "a"),
+    ]
+
+
 async def test_values_of_secrets_are_never_shown(settled: InProcessCluster) -> None:
     async def keeps_secrets(obj: Greeter, ctx: Context[Greeter]) -> None:
         await ctx.apply(Secret(metadata=ObjectMeta.like(obj), data={"key": "aHVzaA=="}))

@@ -147,16 +147,20 @@ class RevisionStore:
         for key, entry in table.entries.items():
             table.entries[key] = StoredEntry(entry.raw, entry.rv, entry.labels, values(entry))
 
-    def restamp(self, table: Table, key: str, rv: int) -> StoredEntry:
-        """Have an entry carry the revision that another store gave it; nobody is told.
+    def load(self, table: Table, key: str, entry: StoredEntry) -> None:
+        """Have an entry as another store had it, with the revision that it had there.
 
-        Later writes have greater ones, as they had there.
+        It counts as having been there from the beginning, so no history has it and no follower is
+        told: nobody may be watching where it appears. Later writes have greater revisions.
         """
-        known = table.entries[key]
-        entry = StoredEntry(known.raw, rv, known.labels, known.field_values)
+        self.revision = max(self.revision, entry.rv)
+        previous = table.entries.get(key)
+        if previous is None:
+            insort(table.keys, key)
         table.entries[key] = entry
-        self.revision = max(self.revision, rv)
-        return entry
+        change = Change(self.revision, key, previous, entry, self._now())
+        for listener in self._listeners:
+            listener(table, change)
 
     def delete(self, table: Table, key: str) -> Change:
         """Remove an entry; the change carries its last state and the new revision."""

@@ -134,3 +134,17 @@ def test_keys_are_ordered_as_paths_are() -> None:
     for key in ("a/x", "a-b/x", "a/b"):
         filled.put(table, key, content(b""))
     assert table.keys == ["a-b/x", "a/b", "a/x"]
+
+
+def test_what_was_loaded_was_always_there_and_later_writes_are_newer() -> None:
+    target = store()
+    table = target.table("things")
+    before = target.revision
+    heard: list[tuple[str, int]] = []
+    target.subscribe(lambda _, change: heard.append((change.key, change.rv)))
+    target.load(table, "b/x", StoredEntry(b"old", 700, {}, {}))
+    target.load(table, "a/x", StoredEntry(b"older", 5, {}, {}))
+    assert [key for key, _ in table.at(before).scan()] == ["a/x", "b/x"]
+    assert table.history.since(before) == []
+    assert heard == [("b/x", 700), ("a/x", 700)]
+    assert target.put(table, "a/x", content(b"new")).rv == 701
