@@ -3,7 +3,8 @@
 For each Widget it makes a ConfigMap, and notes its name in the status. With `--twice` it lets the
 server make up the name, and so makes a second one if it is killed in between. With `--poll SECONDS`
 it annotates every Widget again and again; with `--leave-child` it starts a process that would
-outlive it.
+outlive it. With `--starts FILE` it counts its starts there, and children of the fourth and later
+ones are others: chance, as it looks to who has made three runs.
 
 It loads nothing but the standard library: it is as foreign as a program can be.
 """
@@ -27,6 +28,8 @@ WIDGETS = "/apis/demo.dev/v1/namespaces/default/widgets"
 CHILDREN = "/api/v1/namespaces/default/configmaps"
 MERGE = "application/merge-patch+json"
 RETRY_SECONDS = 1.0
+ALIKE = 3
+"""Starts whose children are the same."""
 
 
 class Server:
@@ -64,7 +67,7 @@ class Server:
         return body
 
 
-def reconcile(server: Server, widget: Any, twice: bool) -> None:
+def reconcile(server: Server, widget: Any, twice: bool, late: bool) -> None:
     """Make what a Widget asks for."""
     meta = widget["metadata"]
     if meta.get("deletionTimestamp") or widget.get("status", {}).get("child"):
@@ -74,6 +77,8 @@ def reconcile(server: Server, widget: Any, twice: bool) -> None:
         "metadata": {"ownerReferences": [{**owner, "uid": meta["uid"]}]},
         "data": {"text": widget["spec"].get("message", "")},
     }
+    if late:
+        child["data"]["late"] = "yes"
     naming = {"generateName": f"{meta['name']}-"} if twice else {"name": meta["name"]}
     child["metadata"].update(naming)
     made = make(server, child)
@@ -92,11 +97,11 @@ def make(server: Server, child: Any) -> str:
     return str(body["metadata"]["name"])
 
 
-def follow(server: Server, twice: bool) -> None:
+def follow(server: Server, twice: bool, late: bool) -> None:
     """List and watch Widgets, for ever."""
     listed = server.ask("GET", WIDGETS)
     for widget in listed["items"]:
-        reconcile(server, widget, twice)
+        reconcile(server, widget, twice, late)
     version = listed["metadata"]["resourceVersion"]
     stream = server.open("GET", f"{WIDGETS}?watch=1&resourceVersion={version}")
     for line in stream:
@@ -104,7 +109,7 @@ def follow(server: Server, twice: bool) -> None:
         if event["type"] == "ERROR":
             return
         if event["type"] in ("ADDED", "MODIFIED"):
-            reconcile(server, event["object"], twice)
+            reconcile(server, event["object"], twice, late)
 
 
 def poll(server: Server, seconds: float) -> None:
@@ -119,6 +124,14 @@ def poll(server: Server, seconds: float) -> None:
             print(error, flush=True)
 
 
+def starts(path: str) -> int:
+    """Count one more start; how many there are."""
+    with open(path, "a+") as file:
+        file.write("started\n")
+        file.seek(0)
+        return len(file.readlines())
+
+
 def main() -> None:
     """Work until killed."""
     parser = argparse.ArgumentParser()
@@ -126,7 +139,9 @@ def main() -> None:
     parser.add_argument("--twice", action="store_true")
     parser.add_argument("--poll", type=float)
     parser.add_argument("--leave-child", action="store_true")
+    parser.add_argument("--starts")
     options = parser.parse_args()
+    late = bool(options.starts) and starts(options.starts) > ALIKE
     server = Server(options.kubeconfig)
     print(f"works as {os.getpid()}", flush=True)
     if options.leave_child:
@@ -136,7 +151,7 @@ def main() -> None:
         threading.Thread(target=poll, args=(server, options.poll), daemon=True).start()
     while True:
         try:
-            follow(server, options.twice)
+            follow(server, options.twice, late)
         except (OSError, http.client.HTTPException, ValueError) as error:
             print(error, flush=True)
             time.sleep(RETRY_SECONDS)

@@ -112,6 +112,14 @@ def test_a_change_that_is_not_heeded_is_found_with_specs_of_the_definition(folde
     assert "--replay 'undisturbed~specs=[{}," in done.stdout
 
 
+def test_what_another_run_without_faults_shows_as_well_is_no_failure(folder: Path) -> None:
+    given = ("scenario.yaml", "--replay", "500@create:configmaps:default/a#1")
+    done = explore(folder, command("--starts", str(folder / "starts")), *given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "differs from itself, and is not compared: configmaps default/a.data" in done.stdout
+    assert "500@create:configmaps:default/a#1: as without any fault" in done.stdout
+
+
 def test_a_token_whose_point_never_comes_is_an_error_of_its_own(folder: Path) -> None:
     given = ("scenario.yaml", "--replay", "lost@create:pods:default/b#1")
     done = explore(folder, command("--twice"), *given)

@@ -91,8 +91,13 @@ def _shown(bar: ExplorationBar) -> Callable[[ForeignReport], None]:
             bar.show_progress(title, report.undisturbed_runs, UNDISTURBED, 0)
             return
         if not announced:
-            announced.append(report.undisturbed)
             bar.say(report.undisturbed)
+            announced.extend(("", *report.notes))
+        # What further runs without faults have shown.
+        for note in report.notes:
+            if note not in announced:
+                announced.append(note)
+                bar.say(note)
         failures = len(report.failures) + report.suspected
         bar.show_progress(report.title, report.runs, report.planned, failures)
 

@@ -1,7 +1,9 @@
 """Explores a foreign program: undisturbed three times, then a run for every mode at every point.
 
 Modes come one after another, those that find most first: who has little time has had the best of
-it. A run that fails is made twice more. Three of three is a failure; less is listed apart.
+it. A run that fails is made twice more, and one without faults beside it: three runs may agree by
+chance, and what another one without faults shows as well is no failure. Three of three is one; less
+is listed apart.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConfigError, QuintantError
@@ -27,6 +29,8 @@ from quintant.testing.explore.story import failure_story
 
 TRIES = 3
 """How often a failing run is made before it counts."""
+MOST_CONTROLS = 6
+"""Further runs without faults that are made because others failed."""
 Progress = Callable[[ForeignReport], None]
 Announce = Callable[[ForeignFailure], None]
 
@@ -58,42 +62,43 @@ class ForeignCampaign:
         self._slots = asyncio.Semaphore(options.jobs)
         self.report: ForeignReport = ForeignReport(setup.scenario.title)
         self._began = monotonic()
+        self._records: list[ForeignRecord] = []
+        self._recording = Recording(())
 
     async def explore(self) -> ForeignReport:
         """Make all runs; ConfigError if the program cannot be explored."""
-        records = await self._record_undisturbed()
-        recording = self._recorded(records)
-        tokens = list(planned(records, self._options.modes, recording.polls))
+        await self._record()
+        tokens = list(planned(self._records, self._options.modes, self._recording.polls))
         self.report.planned = len(tokens)
         self._progress(self.report)
         try:
-            await self._try_all(tokens, recording, records[0])
+            await self._try_all(tokens)
         except* FirstIsEnough:
             pass
         self.report.seconds = self._seconds()
         self.report.failures.sort(key=lambda each: tokens.index(RunToken.parse(each.token)))
         return self.report
 
-    async def _try_all(
-        self, tokens: Sequence[RunToken], recording: Recording, undisturbed: ForeignRecord
-    ) -> None:
+    async def _try_all(self, tokens: Sequence[RunToken]) -> None:
         async with asyncio.TaskGroup() as group:
             for token in tokens:
                 await self._slots.acquire()
                 if self._is_late():
                     self._slots.release()
                     break
-                group.create_task(self._try(token, recording, undisturbed))
+                group.create_task(self._try(token))
 
     async def replay(self, token: RunToken) -> ForeignFailure | None:
         """Make one run again, three times if it fails; ConfigError if its point never comes."""
-        records = await self._record_undisturbed()
-        recording = self._recorded(records)
+        await self._record()
         self.report.planned = 1
         self._progress(self.report)
         async with self._slots:
-            alone = self._options.jobs > 1
-            return await self._tried(token, recording, records[0], alone=alone)
+            return await self._tried(token, alone=self._options.jobs > 1)
+
+    async def _record(self) -> None:
+        self._records = list(await self._record_undisturbed())
+        self._recording = self._recorded(self._records)
 
     async def _record_undisturbed(self) -> Sequence[ForeignRecord]:
         async def made() -> ForeignRecord:
@@ -138,10 +143,10 @@ class ForeignCampaign:
         self.report.note_undisturbed(records, differing, polls)
         return Recording(tuple(records[0].states), tuple(differing), watches, polls, stems)
 
-    async def _try(self, token: RunToken, recording: Recording, undisturbed: ForeignRecord) -> None:
+    async def _try(self, token: RunToken) -> None:
         """Make a run; releases the slot that its caller acquired."""
         try:
-            failure = await self._tried(token, recording, undisturbed)
+            failure = await self._tried(token)
         except PointNeverCame:
             self.report.never_came.append(str(token))
         except NotMade as error:
@@ -156,19 +161,24 @@ class ForeignCampaign:
             self._slots.release()
             self._progress(self.report)
 
-    async def _tried(
-        self,
-        token: RunToken,
-        recording: Recording,
-        undisturbed: ForeignRecord,
-        *,
-        alone: bool = False,
+    async def _tried(self, token: RunToken, *, alone: bool = False) -> ForeignFailure | None:
+        """Make a run, and twice more if it fails: None if it does not, at the first time.
+
+        All again if it turns out meanwhile that something differs by itself.
+        """
+        while True:
+            recording = self._recording
+            failure = await self._counted(token, recording, alone=alone)
+            if failure is None or recording is self._recording:
+                return failure
+
+    async def _counted(
+        self, token: RunToken, recording: Recording, *, alone: bool
     ) -> ForeignFailure | None:
-        """Make a run, and twice more if it fails: None if it does not, at the first time."""
         record = await self._made(token, recording)
         if record.unreached:
-            raise PointNeverCame(token, record.unreached, undisturbed.trace.points)
-        first = self._failure(record, recording, undisturbed)
+            raise PointNeverCame(token, record.unreached, self._records[0].trace.points)
+        first = self._failure(record, recording)
         if first is None:
             return None
         self.report.suspected += 1
@@ -176,14 +186,36 @@ class ForeignCampaign:
         try:
             again = [self._made(token, recording) for _ in range(TRIES - 1)]
             # Side by side where it is the only run, or most of it is waiting.
-            together = alone or (self._setup.origin.pace == 1 and self._options.jobs > 1)
-            records = await asyncio.gather(*again) if together else [await each for each in again]
+            if alone or (self._setup.origin.pace == 1 and self._options.jobs > 1):
+                records, _ = await asyncio.gather(asyncio.gather(*again), self._control())
+            else:
+                records = [await each for each in again]
+                await self._control()
         finally:
             self.report.suspected -= 1
-        found = (self._failure(each, recording, undisturbed) for each in records)
+        found = (self._failure(each, recording) for each in records)
         failures = [first, *(each for each in found if each is not None)]
         last = failures[-1]
         return ForeignFailure(last.token, last.why, last.story, len(failures), TRIES)
+
+    async def _control(self) -> None:
+        """Make another run without faults; what differs in it, too, is compared no more."""
+        if len(self._records) >= UNDISTURBED + MOST_CONTROLS:
+            return
+        try:
+            record = await make_run(self._setup)
+        except (OSError, QuintantError):
+            return
+        if record.stopped or record.violations:
+            failure = self._failure(record, self._recording)
+            assert failure is not None, "it did not come to its end, or did what must never be"
+            self.report.at_times.append(structs.replace(failure, tries=len(self._records) + 1))
+            return
+        self._records.append(record)
+        known, learnt = self._recording, self._recorded(self._records)
+        if (known.paths, known.stems) != (learnt.paths, learnt.stems):
+            self._recording = learnt
+            self._progress(self.report)
 
     def _judge(self, failure: ForeignFailure) -> None:
         (self.report.failures if failure.is_certain else self.report.at_times).append(failure)
@@ -204,14 +236,12 @@ class ForeignCampaign:
         except (OSError, QuintantError) as error:
             raise NotMade(str(error)) from None
 
-    def _failure(
-        self, record: ForeignRecord, recording: Recording, undisturbed: ForeignRecord
-    ) -> ForeignFailure | None:
+    def _failure(self, record: ForeignRecord, recording: Recording) -> ForeignFailure | None:
         expected = ForeignRecord(
-            undisturbed.token,
+            RunToken(),
             Trace(),
             states=[each for each in recording.states if each is not None],
-            deletes=undisturbed.deletes,
+            deletes=self._records[0].deletes,
         )
         breach = first_breach(expected, record)
         if breach is None:

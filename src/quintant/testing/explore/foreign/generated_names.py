@@ -1,6 +1,8 @@
 """Names that differ from run to run: of a generateName, or with chance that a program put in.
 
-What the server makes of a generateName is known from the object. What a program makes up by itself
+What the server makes of a generateName is known from the object, and so is the digest of a template
+at the end of a ReplicaSet's name: with chance in the template it is another one each time, of eight
+to ten characters. What a program makes up by itself
 is learnt from undisturbed runs: names that only one of them has, with a beginning in common.
 Generated names are numbered in the order in which they come: `r-<1>`. Those that begin with another
 one are numbered below it: `r-<1>-<2>` is the second pod of the first ReplicaSet.
@@ -15,6 +17,10 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
+from quintant.testing.explore.simulation.objects import StoredMeta
+
+OF_TEMPLATES = "pod-template-hash"
+"""The label that has a digest of a template, which chance may be in."""
 LEAST_CHANCE = 4
 """Characters of a name that are chance: fewer are a number, or a word."""
 _CHANCE = re.compile(r"[a-z0-9.-]+")
@@ -38,6 +44,14 @@ class NameStem(Struct, frozen=True, order=True):
         if table != self.table or not name.startswith(self.stem):
             return False
         return self.least <= len(rest) <= self.most and bool(_CHANCE.fullmatch(rest))
+
+
+def made_stem(meta: StoredMeta) -> str:
+    """How the name of an object begins that was made of more than what its maker wrote; or empty."""
+    digest = meta.labels.get(OF_TEMPLATES, "")
+    if digest and meta.name.endswith(f"-{digest}"):
+        return meta.name.removesuffix(digest)
+    return meta.generate_name
 
 
 def learn_stems(runs: Sequence[Iterable[ObjectName]]) -> frozenset[NameStem]:

@@ -13,7 +13,7 @@ from quintant.testing.explore.foreign.generated_names import GeneratedNames, Nam
 from quintant.testing.explore.foreign.paced_loop import PaceOrigin
 from quintant.testing.explore.foreign.program import ForeignCommand
 from quintant.testing.explore.foreign.scenario_file import LoadedScenario
-from quintant.testing.explore.foreign.states import SelfDifference
+from quintant.testing.explore.foreign.states import Path, SelfDifference
 from quintant.testing.explore.simulation.normalise import Normalised
 from quintant.testing.explore.simulation.run import RunRecord
 
@@ -42,6 +42,11 @@ class Recording(Struct, frozen=True):
     stems: frozenset[NameStem] = frozenset()
     restless: frozenset[int] = frozenset()
     """Steps that need not get quiet."""
+
+    @property
+    def paths(self) -> list[Path]:
+        """Where undisturbed runs do not agree."""
+        return [each.path for each in self.differing]
 
 
 @dataclass(slots=True)

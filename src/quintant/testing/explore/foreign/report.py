@@ -104,10 +104,17 @@ class ForeignReport:
                 f"{self.points[PointKind.EVENT]} events; {self.run_seconds:.1f} s a run, "
                 f"{self.start_seconds:.1f} s of it for the program to start; "
                 f"calm after {self.calm:g} s of its clock",
-                *_listed("differs from itself, and is not compared", self.differing),
-                *_listed("goes on at rest", sorted(self.polls)),
+                *self.notes,
             ]
         )
+
+    @property
+    def notes(self) -> list[str]:
+        """What runs without faults have shown that is not compared."""
+        return [
+            *_listed("differs from itself, and is not compared", self.differing),
+            *_listed("goes on at rest", sorted(self.polls)),
+        ]
 
     @property
     def summary(self) -> str:

@@ -21,7 +21,7 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import ConfigError, leaf_errors
 from quintant.testing.explore.foreign.exec_answers import FAILED, ExecAnswers
 from quintant.testing.explore.foreign.gateway import WRITER, Gateway
-from quintant.testing.explore.foreign.generated_names import GeneratedNames
+from quintant.testing.explore.foreign.generated_names import GeneratedNames, made_stem
 from quintant.testing.explore.foreign.leaks import SECRETS, SecretValues, panic_in
 from quintant.testing.explore.foreign.paced_loop import PacedClock
 from quintant.testing.explore.foreign.points import NamedPoints
@@ -296,7 +296,7 @@ class _ForeignRun:
             return state
         scenario = self._setup.scenario
         made = comparable(state, self._record.names, scenario.ignore, history=not scenario.of_specs)
-        return masked(made, [each.path for each in self._recording.differing])
+        return masked(made, self._recording.paths)
 
     def _is_expected(self, number: int, state: Normalised) -> bool:
         assert self._recording is not None, "there is something to compare with"
@@ -317,7 +317,7 @@ class _ForeignRun:
         self._injector.note_write(table.name, change.key, change.rv)
         if change.prev is None and change.cur is not None and table.name not in _BESIDE:
             meta = metadata(change.cur)
-            self._record.names.note(table.name, meta.namespace, meta.name, meta.generate_name)
+            self._record.names.note(table.name, meta.namespace, meta.name, made_stem(meta))
         if table.name == SECRETS and change.cur is not None:
             self._secrets.note(change.key, change.cur)
         if table.name in _BESIDE:

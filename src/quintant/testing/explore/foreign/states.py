@@ -1,7 +1,8 @@
 """What two worlds of a program in real time are compared by, and what differs by itself.
 
 Beside what `simulation.normalise` leaves out: which node a pod is on, its addresses and the ids of
-its containers. Names that are generated are numbered by what is in the objects, for their order is
+its containers. A copy of the object in an annotation, such as the last one that kopf has handled, is
+compared like the object itself: what is chance or ignored there is so here. Names that are generated are numbered by what is in the objects, for their order is
 chance. What three undisturbed runs do not agree on is left out by its path, and reported.
 """
 
@@ -15,11 +16,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from quintant.testing.explore.foreign.generated_names import GeneratedNames
+from quintant.testing.explore.foreign.generated_names import OF_TEMPLATES, GeneratedNames
 from quintant.testing.explore.foreign.points import LEADER
 from quintant.testing.explore.foreign.scenario_file import IgnoredField
 from quintant.testing.explore.foreign.specs.states import without_history
 from quintant.testing.explore.simulation.normalise import Document, Normalised
+from quintant.wire.foreign import MalformedInput, decode_json
 
 BY_CHANCE = ("podIP", "podIPs", "hostIP", "hostIPs", "startTime")
 """Of the status of a pod."""
@@ -27,10 +29,11 @@ OF_CONTAINERS = ("containerID", "imageID")
 BESIDE = ("nodes", "csinodes.storage.k8s.io", "endpointslices.discovery.k8s.io", "endpoints")
 """Tables of the cluster itself, or that repeat the addresses of pods."""
 LONGEST_VALUE = 160
+MOST_COPY = 256 * 1024
+"""Bytes of an annotation, as servers have it."""
+OF_OBJECTS = frozenset(("metadata", "spec", "status"))
 SECRETS = "secrets "
 """How the path of what is never shown begins."""
-OF_TEMPLATES = "pod-template-hash"
-"""The label that has a digest of a template, which chance may be in."""
 _NUMBERED = re.compile(r"[a-z0-9.-]*[-.]<\d+>(?:[a-z0-9.-]*[-.]<\d+>)*")
 _LAST_NUMBER = re.compile(r"<(\d+)>$")
 _TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}\b")
@@ -58,33 +61,63 @@ class SelfDifference(Struct, frozen=True):
 
 def plain_document(document: Document) -> Document | None:
     """An object without what is chance in a cluster that works; None for what is beside it."""
+    plain = _plain(document)
+    annotations = _part(plain, "metadata", "annotations")
+    for name, text in annotations.items():
+        if copy := _copy_in(text):
+            annotations[name] = _plain({"kind": plain.get("kind"), **copy})
+    return plain
+
+
+def _copy_in(text: str) -> Document | None:
+    """The object that an annotation holds as JSON, if it does."""
+    try:
+        found = decode_json(text, most=MOST_COPY) if text.startswith("{") else None
+    except MalformedInput:
+        return None
+    return found if isinstance(found, dict) and not OF_OBJECTS.isdisjoint(found) else None
+
+
+def _copies(document: Document) -> Iterator[Document]:
+    """The objects that annotations of one hold."""
+    annotations = _part(document, "metadata", "annotations")
+    return (each for each in annotations.values() if isinstance(each, dict))
+
+
+def _plain(document: Document) -> Document:
     # Who leads, and how often that has changed, is no part of the work.
-    document.get("metadata", {}).get("annotations", {}).pop(LEADER, None)
+    _part(document, "metadata", "annotations").pop(LEADER, None)
     if document.get("kind") == "ReplicaSet":
         return _plain_replica_set(document)
     if document.get("kind") == "PersistentVolume":
         # At which revision it was bound.
-        document.get("spec", {}).get("claimRef", {}).pop("resourceVersion", None)
+        _part(document, "spec", "claimRef").pop("resourceVersion", None)
     return _plain_pod(document) if document.get("kind") == "Pod" else document
 
 
+def _part(document: Document, *path: str) -> Document:
+    """A part of an object: an empty one where it has none, or something else in its place."""
+    found = _at(document, path)
+    return found if isinstance(found, dict) else {}
+
+
 def _plain_replica_set(document: Document) -> Document:
-    spec = document.get("spec", {})
-    for each in (document, spec.get("template", {})):
-        each.get("metadata", {}).get("labels", {}).pop(OF_TEMPLATES, None)
-    spec.get("selector", {}).get("matchLabels", {}).pop(OF_TEMPLATES, None)
+    for path in ((), ("spec", "template")):
+        _part(document, *path, "metadata", "labels").pop(OF_TEMPLATES, None)
+    _part(document, "spec", "selector", "matchLabels").pop(OF_TEMPLATES, None)
     return document
 
 
 def _plain_pod(document: Document) -> Document:
-    document.get("metadata", {}).get("labels", {}).pop(OF_TEMPLATES, None)
-    document.get("spec", {}).pop("nodeName", None)
-    status = document.get("status", {})
+    _part(document, "metadata", "labels").pop(OF_TEMPLATES, None)
+    _part(document, "spec").pop("nodeName", None)
+    status = _part(document, "status")
     for name in BY_CHANCE:
         status.pop(name, None)
     for part in ("containerStatuses", "initContainerStatuses"):
-        for each in status.get(part, ()):
-            for name in OF_CONTAINERS:
+        containers = status.get(part, ())
+        for each in containers if isinstance(containers, list) else ():
+            for name in OF_CONTAINERS if isinstance(each, dict) else ():
                 each.pop(name, None)
     text = msgspec.json.encode(document).decode()
     made: Document = msgspec.json.decode(_TOKEN_VOLUME.sub("kube-api-access", text))
@@ -163,7 +196,7 @@ def masked(state: Normalised, paths: Sequence[Path]) -> Normalised:
     """A world without what is at some paths."""
     made: Normalised = msgspec.json.decode(msgspec.json.encode(state))
     for path in paths:
-        _remove(made, path)
+        _remove_everywhere(made, path[0], path[1:])
     return made
 
 
@@ -200,6 +233,16 @@ def _remove(value: Any, path: Path) -> None:
         holder[int(last)] = "<differs>"
 
 
+def _remove_everywhere(state: Normalised, title: str, path: Path) -> None:
+    """Remove a part of an object, and of the copies in its annotations; without a path all of it."""
+    if not path:
+        state.pop(title, None)
+        return
+    document = state.get(title, {})
+    for each in (document, *_copies(document)):
+        _remove(each, path)
+
+
 def _without_ignored(state: Normalised, ignored: Sequence[IgnoredField]) -> Normalised:
     for each in ignored:
         for title in list(state):
@@ -208,7 +251,7 @@ def _without_ignored(state: Normalised, ignored: Sequence[IgnoredField]) -> Norm
             if each.field == "*":
                 del state[title]
             else:
-                _remove(state[title], tuple(each.field.split(".")))
+                _remove_everywhere(state, title, tuple(each.field.split(".")))
     return state
 
 

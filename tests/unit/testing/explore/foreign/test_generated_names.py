@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from quintant.testing.explore.foreign.generated_names import GeneratedNames, NameStem, learn_stems
+from quintant.testing.explore.foreign.generated_names import (
+    OF_TEMPLATES,
+    GeneratedNames,
+    NameStem,
+    learn_stems,
+    made_stem,
+)
+from quintant.testing.explore.simulation.objects import StoredMeta
 
 
 def test_names_of_the_server_are_numbered_as_they_come() -> None:
@@ -51,3 +58,31 @@ def test_a_name_that_one_run_lacks_is_no_chance() -> None:
         [("pods", "default", "a-1")],
     ]
     assert learn_stems(runs) == frozenset()
+
+
+def deployed(worker: str, digest: str) -> GeneratedNames:
+    """A Deployment whose name is chance, its ReplicaSet, and a pod."""
+    names = GeneratedNames()
+    labels = {OF_TEMPLATES: digest}
+    for table, meta in (
+        ("deployments.apps", StoredMeta(f"w-{worker}")),
+        ("replicasets.apps", StoredMeta(f"w-{worker}-{digest}", labels=labels)),
+        (
+            "pods",
+            StoredMeta(
+                f"w-{worker}-{digest}-x7k2p", generate_name=f"w-{worker}-{digest}-", labels=labels
+            ),
+        ),
+    ):
+        names.note(table, "default", meta.name, made_stem(meta))
+    return names
+
+
+def test_the_digest_in_the_name_of_a_set_may_be_shorter_in_the_next_run() -> None:
+    runs = [deployed("8f3a01", "6f74c4f995"), deployed("77b2c9", "5d8bc7d6f4")]
+    stems = learn_stems([each.created for each in runs])
+    shorter = deployed("e01d4f", "77c9b6d5")
+    for names in (*runs, shorter):
+        names.learn(stems)
+    assert [*runs[0].numbers.values()] == ["w-<1>", "w-<1>-<1>", "w-<1>-<1>-<1>"]
+    assert [*shorter.numbers.values()] == [*runs[0].numbers.values()]

@@ -116,3 +116,42 @@ def test_who_holds_a_lock_that_is_an_annotation_does_not_count() -> None:
         return {"kind": "ConfigMap", "metadata": {"name": "lock", "annotations": held}}
 
     assert plain_document(lock("a")) == plain_document(lock("b"))
+
+
+PHASE = ("pods default/a", "status", "phase")
+HANDLED = "kopf.zalando.org/last-handled-configuration"
+
+
+def handled(node: str, image: str = "a", status: str = '{"phase":"Running"}') -> dict[str, Any]:
+    """A pod with what kopf has handled of it: an object as JSON."""
+    text = f'{{"spec":{{"nodeName":"{node}","image":"{image}"}},"status":{status}}}'
+    return {"kind": "Pod", "metadata": {"annotations": {HANDLED: text}}, "spec": {"nodeName": node}}
+
+
+def test_the_copy_of_an_object_in_an_annotation_is_compared_like_the_object() -> None:
+    assert plain_document(handled("sim-0001")) == plain_document(handled("sim-0002"))
+    assert plain_document(handled("a")) != plain_document(handled("a", image="b"))
+    assert plain_document(handled("a")) != plain_document(handled("a", status='{"phase":"Failed"}'))
+
+
+def test_a_text_that_only_looks_like_a_copy_is_compared_as_it_is() -> None:
+    for text in ("{", "{}", '{"a":1}', '{"spec":[1],"status":{"containerStatuses":[1]}}', "[{}]"):
+        made = plain_document({"kind": "Pod", "metadata": {"annotations": {"note": text}}})
+        assert made is not None
+        other = plain_document({"kind": "Pod", "metadata": {"annotations": {"note": f"{text} "}}})
+        assert (made == other) is ("spec" in text)
+
+
+def test_what_is_left_out_of_an_object_is_left_out_of_its_copies() -> None:
+    def world(phase: str) -> dict[str, Any]:
+        made = plain_document(handled("a", status=f'{{"phase":"{phase}"}}'))
+        assert made is not None
+        return {"pods default/a": {**made, "status": {"phase": phase}}}
+
+    left, right = (masked(world(each), [PHASE]) for each in ("Pending", "Running"))
+    assert left == right
+    ignored = [IgnoredField("status.phase", "a race", "pods")]
+    left, right = (
+        comparable(world(each), GeneratedNames(), ignored) for each in ("Pending", "Running")
+    )
+    assert left == right
