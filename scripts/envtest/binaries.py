@@ -16,6 +16,7 @@ from foreign.errors import ProgramError
 
 APISERVER = "kube-apiserver"
 MANAGER = "kube-controller-manager"
+SCHEDULER = "kube-scheduler"
 KUBECTL = "kubectl"
 STORE = "etcd"
 

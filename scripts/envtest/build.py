@@ -23,7 +23,12 @@ ETCD = "v3.6.16"
 _INSTEAD = "set KUBEBUILDER_ASSETS to a folder with the binaries"
 
 
-_OF_KUBERNETES = (binaries.APISERVER, binaries.MANAGER, binaries.KUBECTL)
+_OF_KUBERNETES = (
+    binaries.APISERVER,
+    binaries.MANAGER,
+    binaries.SCHEDULER,
+    binaries.KUBECTL,
+)
 
 
 def recipes(version: str) -> Mapping[str, GoProgram]:

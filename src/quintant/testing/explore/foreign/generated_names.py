@@ -1,9 +1,9 @@
 """Names that differ from run to run: of a generateName, or with chance that a program put in.
 
 What the server makes of a generateName is known from the object, and so is the digest of a template
-at the end of a ReplicaSet's name: with chance in the template it is another one each time, of eight
-to ten characters. What a program makes up by itself
-is learnt from undisturbed runs: names that only one of them has, with a beginning in common.
+at the end of a ReplicaSet's name: with chance in the template it is another one each time, and not
+always as long. What a program makes up by itself is learnt from undisturbed runs: names that only
+one of them has, with a beginning in common.
 Generated names are numbered in the order in which they come: `r-<1>`. Those that begin with another
 one are numbered below it: `r-<1>-<2>` is the second pod of the first ReplicaSet.
 """
@@ -47,7 +47,7 @@ class NameStem(Struct, frozen=True, order=True):
 
 
 def made_stem(meta: StoredMeta) -> str:
-    """How the name of an object begins that was made of more than what its maker wrote; or empty."""
+    """How a name begins whose end nobody wrote: the server made it up, or it is a digest."""
     digest = meta.labels.get(OF_TEMPLATES, "")
     if digest and meta.name.endswith(f"-{digest}"):
         return meta.name.removesuffix(digest)

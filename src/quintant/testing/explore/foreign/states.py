@@ -1,9 +1,10 @@
 """What two worlds of a program in real time are compared by, and what differs by itself.
 
 Beside what `simulation.normalise` leaves out: which node a pod is on, its addresses and the ids of
-its containers. A copy of the object in an annotation, such as the last one that kopf has handled, is
-compared like the object itself: what is chance or ignored there is so here. Names that are generated are numbered by what is in the objects, for their order is
-chance. What three undisturbed runs do not agree on is left out by its path, and reported.
+its containers. A copy of the object in an annotation, such as the last one that kopf has handled,
+is compared like the object itself. Names that are generated are numbered by what is in the objects,
+for their order is chance. What three undisturbed runs do not agree on is left out by its path, and
+reported.
 """
 
 from __future__ import annotations
@@ -234,7 +235,7 @@ def _remove(value: Any, path: Path) -> None:
 
 
 def _remove_everywhere(state: Normalised, title: str, path: Path) -> None:
-    """Remove a part of an object, and of the copies in its annotations; without a path all of it."""
+    """Remove a part of an object and of its copies in annotations; without a path all of it."""
     if not path:
         state.pop(title, None)
         return
