@@ -8,7 +8,16 @@ import pytest
 from envtest import RealCluster, flags
 from envtest.__main__ import prepare
 from envtest.access import Access, kubeconfig, token_line, write_secret
-from envtest.binaries import ALL, PAIR, TESTED, cached, kubectl_of, locate, other_kubectls
+from envtest.binaries import (
+    ALL,
+    PAIR,
+    SCHEDULER,
+    TESTED,
+    cached,
+    kubectl_of,
+    locate,
+    other_kubectls,
+)
 from envtest.build import provide, provide_kubectl, recipes
 from envtest.existing import access, disposable
 from envtest.flags import Layout
@@ -26,7 +35,7 @@ def programs(folder: Path, *names: str) -> Path:
 
 class TestFinding:
     def test_every_program_has_a_recipe(self) -> None:
-        assert set(recipes(KUBERNETES)) == set(ALL)
+        assert set(recipes(KUBERNETES)) == {*ALL, SCHEDULER}
 
     def test_named_assets_win_over_the_cache(self, tmp_path: Path) -> None:
         environ = {
