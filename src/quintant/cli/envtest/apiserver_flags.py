@@ -8,6 +8,7 @@ that a client sees, or is refused by its name. None is passed over in silence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from ipaddress import IPv4Network, ip_address, ip_network
 from pathlib import Path
@@ -21,6 +22,8 @@ from quintant.cli.envtest.known_words import APISERVER_FLAGS, APISERVER_SWITCHES
 from quintant.core.address import BindAddress
 
 T = TypeVar("T")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+"""What a URL begins with."""
 
 PROGRAM = "kube-apiserver"
 WORDS = FlagWords(
@@ -107,25 +110,26 @@ def read_apiserver_flags(values: FlagValues) -> ApiServerFlags:
     """The flags, understood; FlagError names the one that cannot be honoured."""
     for name, value in values.given.items():
         _check_support(name, value[-1])
+    address = BindAddress(_ip(values, "bind-address", LOOPBACK), _port(values))
+    services, serving = _network(values), _serving(values)
     missing = [text for name, text in _REQUIRED.items() if not values.text(name)]
     if missing:
         raise FlagError(f"[{', '.join(missing)}]")
     _check_fixed(values)
     check_gates(values.items("feature-gates"))
     check_runtime(values.items("runtime-config"))
-    address = BindAddress(_ip(values, "bind-address", LOOPBACK), _port(values))
     return ApiServerFlags(
         address,
         _ip(values, "advertise-address", address.host),
         Path(values.text("cert-dir", FOLDER)),
-        _serving(values),
+        serving,
         _path(values, "client-ca-file"),
-        tuple(values.items("service-account-issuer")),
+        _issuers(values),
         tuple(map(Path, values.items("service-account-key-file"))),
         Path(values.text("service-account-signing-key-file")),
         _one(values, "etcd-servers"),
         values.text("etcd-prefix", PREFIX),
-        _network(values),
+        services,
         disabled_plugins(
             values.items("enable-admission-plugins"), values.items("disable-admission-plugins")
         ),
@@ -201,6 +205,17 @@ def _one(values: FlagValues, name: str) -> str:
     if len(found) > 1:
         raise FlagError(f"--{name}={','.join(found)} is not supported here: one is")
     return found[0]
+
+
+def _issuers(values: FlagValues) -> tuple[str, ...]:
+    """Who signs tokens: URLs, or any word without a colon."""
+    issuers = tuple(values.items("service-account-issuer"))
+    for issuer in issuers:
+        if ":" in issuer and not _SCHEME.match(issuer):
+            raise FlagError(
+                f"--service-account-issuer \"{issuer}\" contained a ':' but was not a valid URL"
+            )
+    return issuers
 
 
 def _path(values: FlagValues, name: str) -> Path | None:

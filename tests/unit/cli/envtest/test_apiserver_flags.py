@@ -103,6 +103,7 @@ def test_what_is_about_the_inside_is_taken(name: str) -> None:
         ("--request-timeout=5s", "--request-timeout=5s is not supported here: it is 1m0s"),
         ("--api-audiences=other", "--api-audiences is not supported here but for the issuers"),
         ("--etcd-servers=http://b:1", "http://127.0.0.1:2379,http://b:1 is not supported here"),
+        ("--service-account-issuer=:::", "\":::\" contained a ':' but was not a valid URL"),
         ("--tls-cert-file=/a", "--tls-cert-file and --tls-private-key-file need each other"),
         (
             "--disable-admission-plugins=Nope",
@@ -124,6 +125,19 @@ def test_what_is_missing_is_named_all_at_once() -> None:
         "--service-account-key-file must be set, "
         "--service-account-signing-key-file is a required flag]"
     )
+
+
+@pytest.mark.parametrize(
+    ("flag", "named"),
+    [
+        ("--secure-port=abc", '"--secure-port"'),
+        ("--bind-address=zzz", '"--bind-address"'),
+        ("--service-cluster-ip-range=zzz", '"--service-cluster-ip-range"'),
+        ("--tls-private-key-file=/a", "--tls-private-key-file"),
+    ],
+)
+def test_a_value_that_is_none_is_named_before_what_is_missing(flag: str, named: str) -> None:
+    assert named in refusal(flag, base=())
 
 
 def test_a_server_without_roles_is_not_started() -> None:
