@@ -125,6 +125,18 @@ class Connection(asyncio.Protocol):
         if self._transport is not None and not self._transport.is_closing():
             self._transport.close()
 
+    def served(self) -> None:
+        """End the connection: the task that served it has ended.
+
+        Nothing of either is kept. In a cycle they would hold the buffers of TLS, most of a megabyte
+        for a client that did not read, until the garbage collector comes.
+        """
+        self.close()
+        self.deadline.stop()
+        self._task = self._deadline = None
+        if self._lost:
+            self._transport = None
+
     def abort(self) -> None:
         """End the connection at once, whatever was written."""
         if self._transport is not None and not self._lost:
@@ -159,8 +171,11 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._over = self._lost = True
-        self.deadline.stop()
-        if self._task is not None:
+        if self._deadline is not None:
+            self._deadline.stop()
+        if self._task is None:
+            self._transport = None
+        else:
             self._task.cancel()
 
     def pause_writing(self) -> None:

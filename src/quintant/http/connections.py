@@ -58,7 +58,7 @@ class Connections:
         await asyncio.sleep(0)  # sockets close in the loop's next turn
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._served.pop(task).close()
+        self._served.pop(task).served()
         if not self._served:
             self._empty.set()
         if not task.cancelled() and (error := task.exception()) is not None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
+import weakref
 from collections.abc import AsyncGenerator
 from itertools import pairwise
 
@@ -283,6 +285,22 @@ async def test_a_client_that_does_not_read_is_cut_off_when_patience_ends() -> No
         assert not await cut_within(4, line)
         assert await cut_within(2, line)
         assert source.ended == 1
+
+
+async def test_what_waits_for_a_client_that_left_does_not_wait_for_the_garbage_collector() -> None:
+    source = Endless(5)
+    async with in_memory_server(source.handle) as here:
+        line = await unread(here, source)
+        await line.settle()
+        buffers = weakref.ref(line)
+        gc.disable()
+        try:
+            line.abort()
+            await line.settle()
+            del line
+            assert buffers() is None
+        finally:
+            gc.enable()
 
 
 async def test_a_client_that_reads_in_time_is_told_more() -> None:
