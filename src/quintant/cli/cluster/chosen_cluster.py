@@ -41,7 +41,7 @@ def choose_cluster(records: ClusterRecords, name: str) -> NamedCluster:
     names = ", ".join(each.name for each in known)
     raise ConfigError(
         f"there is no cluster {name!r}",
-        because=f"there are {names}" if names else "none was started with a name",
+        because=f"these are known: {names}" if names else "none was started with a name",
         hint="quintant clusters",
     )
 

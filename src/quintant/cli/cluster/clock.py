@@ -36,6 +36,8 @@ def advance(duration: str, cluster: str) -> None:
 
     What is due then happens: CronJobs start, finished Jobs go, deadlines pass, tokens expire.
     """
+    if duration.startswith("-"):
+        raise click.UsageError(f"{duration} is no way: a clock goes forward only")
     try:
         seconds = parse_duration(duration)
     except ValueError as error:

@@ -89,7 +89,7 @@ class SnapshotFiles:
         names = ", ".join(each.name for each in self.list())
         raise ConfigError(
             f"there is no snapshot {name!r}",
-            because=f"there are {names}" if names else "none was taken",
+            because=f"these are known: {names}" if names else "none was taken",
             hint="quintant snapshots",
         )
 

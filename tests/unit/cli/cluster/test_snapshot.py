@@ -106,5 +106,6 @@ def test_what_is_not_there_is_explained(environ: dict[str, str]) -> None:
     wrong = quintant(environ, "up", "--from-snapshot=/nowhere/a.snapshot", "--api-only")
     assert wrong.stderr.startswith("cannot read /nowhere/a.snapshot")
     assert quintant(environ, "clock", "advance", "soon").exit_code == 2
+    assert "a clock goes forward only" in quintant(environ, "clock", "advance", "--", "-1h").stderr
     both = quintant(environ, "up", "--from-snapshot=a", "--data-dir=b")
     assert both.exit_code == 2

@@ -80,7 +80,7 @@ def test_names_are_names_and_taken_ones_are_said(files: SnapshotFiles) -> None:
     files.write("a", encoded(1))
     with pytest.raises(ConfigError, match="already"):
         files.check_free("a")
-    with pytest.raises(ConfigError, match="there are a"):
+    with pytest.raises(ConfigError, match="these are known: a"):
         files.read("b")
 
 
