@@ -41,12 +41,18 @@ from testbeds.shard_group import (
 
 NAMES = [f"g{number}" for number in range(30)]
 SAMPLED, SEEDS = 15, 200
-"""Seeds of every test run, and of one that is about shards alone: `make test K=shards`."""
-"""Each is minutes of six members at work, and takes a second."""
-FAULTS = 12
+"""Seeds of every test run, and of one that is about shards alone: `make test K=shards`.
+
+Each is ten minutes of two to six members at work, and takes two seconds.
+"""
+SCENARIO_SECONDS = 600.0
+LONGEST_CALM_SECONDS = 30.0
+"""Between two faults."""
+EDIT_SECONDS = 0.5
 MOST_MEMBERS = 6
 PAUSE_SECONDS, PARTITION_SECONDS, OUTAGE_SECONDS, LOSSY_SECONDS = 20.0, 40.0, 60.0, 20.0
-REST_SECONDS = 60.0
+REST_SECONDS, SETTLE_SECONDS = 60.0, 5.0
+"""After the last fault all is well; the last edits have a moment to be worked on."""
 FIRST_SECONDS = 25.0
 """A new map works after 17 s, and members that join count after 5 s of quiet."""
 
@@ -533,16 +539,17 @@ async def disturb(world: ShardWorld, healing: list[asyncio.Task[None]]) -> None:
 
 async def anything_at_any_time(world: ShardWorld) -> None:
     random = world.random
+    until = monotonic() + SCENARIO_SECONDS - OUTAGE_SECONDS - REST_SECONDS
     for _ in range(random.randint(2, 4)):
         world.start(skew=random.uniform(-3600, 3600))
-    await world.live(FIRST_SECONDS, NAMES, every=0.3)
+    await world.live(FIRST_SECONDS, NAMES, every=EDIT_SECONDS)
     healing: list[asyncio.Task[None]] = []
-    for _ in range(FAULTS):
+    while monotonic() < until:
         await disturb(world, healing)
-        await world.live(random.uniform(0, 30), NAMES, every=0.3)
+        await world.live(random.uniform(0, LONGEST_CALM_SECONDS), NAMES, every=EDIT_SECONDS)
     await asyncio.gather(*healing)
-    await world.live(REST_SECONDS, NAMES, every=0.3)
-    await world.cluster.advance(5)
+    await world.live(REST_SECONDS - SETTLE_SECONDS, NAMES, every=EDIT_SECONDS)
+    await world.cluster.advance(SETTLE_SECONDS)
     await check(world)
 
 

@@ -64,6 +64,7 @@ class LastRenewal:
         self._seconds, self._span = seconds, timedelta(seconds=seconds)
         self._loop_time: Callable[[], float] = monotonic
         self.began: Moment = (-math.inf, -math.inf, datetime.min.replace(tzinfo=UTC))
+        self._until: Moment = self.began
 
     def moment(self) -> Moment:
         """What the clocks say now."""
@@ -73,15 +74,22 @@ class LastRenewal:
         """A renewal succeeded that began then."""
         # Bound once: this is asked before every write.
         self._loop_time = get_running_loop().time
-        self.began = began
+        self.began = loop, boot, wall = began
+        self._until = loop + self._seconds, boot + self._seconds, wall + self._span
 
     def has_expired(self) -> bool:
         """Whether any clock says that it is not good any more."""
-        loop, boot, wall = self.began
+        loop, boot, wall = self._until
+        return self._loop_time() > loop or self._boottime() > boot or self._clock.now() > wall
+
+    def holds_with(self, other: LastRenewal) -> bool:
+        """Whether neither this claim nor another one by the same clocks has expired."""
+        loop, boot, wall = self._until
+        loop_too, boot_too, wall_too = other._until
         return (
-            self._loop_time() - loop > self._seconds
-            or self._boottime() - boot > self._seconds
-            or self._clock.now() - wall > self._span
+            self._loop_time() <= (loop if loop < loop_too else loop_too)
+            and self._boottime() <= (boot if boot < boot_too else boot_too)
+            and self._clock.now() <= (wall if wall < wall_too else wall_too)
         )
 
     def age(self) -> float:

@@ -23,6 +23,7 @@ from quintant.testing.loop import advance
 from unit.runtime.kinds import Ship
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+SIX = timedelta(seconds=6)
 CHANGE = Patch(MERGE, b"{}", idempotent=True)
 
 
@@ -137,6 +138,30 @@ async def test_reads_pass_no_fence() -> None:
     await rest.list_page(ConfigMap, "sea", {})
 
     assert door.asked == []
+
+
+@pytest.mark.parametrize("older", [0, 1])
+async def test_two_claims_hold_together_while_both_do(older: int) -> None:
+    machine = Machine()
+    claims = [LastRenewal(machine, machine.boottime, 10) for _ in range(2)]
+    for number, claim in enumerate(claims):
+        assert not claims[0].holds_with(claims[1])
+        await advance(0.0 if number else 3.0)
+        claim.renewed(claim.moment())
+    claims[older].renewed((monotonic() - 6, machine.boottime() - 6, machine.now() - SIX))
+
+    assert claims[0].holds_with(claims[1])
+    await advance(4.5)
+    assert not claims[0].holds_with(claims[1])
+
+
+@pytest.mark.parametrize("clock", ["slept", "wall"])
+async def test_two_claims_are_over_by_the_clock_that_says_most(clock: str) -> None:
+    machine = Machine()
+    claims = [renewed(machine), renewed(machine)]
+    assert claims[0].holds_with(claims[1])
+    setattr(machine, clock, 10.5)
+    assert not claims[0].holds_with(claims[1])
 
 
 def test_the_server_is_asked_to_give_up_in_time() -> None:

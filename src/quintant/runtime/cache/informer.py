@@ -218,7 +218,7 @@ class Informer(Generic[K]):
             if _within(namespace, key) and not state.has(key):
                 self._vanish(key, state.version)
         for key, obj in state.objects.items():
-            self._take(key, obj, initial=initial)
+            self._take(key, obj, initial=initial or key in state.gained)
         for key in over:
             self._announce(key)
         self._awaited.discard(namespace)

@@ -69,7 +69,7 @@ def check_decidable(
 def _rule(keys: OwnKeys, to: Any, *, decodes: bool = False) -> KeepRule:
     from quintant.runtime.cache.partial.keep_rules import KeepRule
 
-    return KeepRule(to, keys.holds, decodes, keys.holds_all)
+    return KeepRule(to, keys.holds, decodes, keys.all_keys)
 
 
 def _is_namespaced(watch: WatchDeclaration) -> bool:

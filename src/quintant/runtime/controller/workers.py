@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Generator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic
 
@@ -117,22 +116,28 @@ class ReconcileWorkers(Generic[K]):
         self, ownership: KeyOwnership, task: asyncio.Task[Any], lease: WorkItem[Request]
     ) -> None:
         """Work on a key if it is this process's; its writes carry whose it was when it began."""
-        limit = asyncio.Timeout(None)
-        held = ownership.begin(lease.key, lambda: _expire(limit))
+        cut = False
+
+        def abort() -> None:
+            nonlocal cut
+            cut = cut or task.cancel()
+
+        held = ownership.begin(lease.key, abort)
         if held is None:
             await self.attempts.release(lease.key)
             return
         before = FENCE_KEY.set(held)
         try:
-            async with limit:
-                await self._handle(task, lease)
-        except (TimeoutError, asyncio.CancelledError):
-            if not limit.expired():
+            await self._handle(task, lease)
+        except asyncio.CancelledError:
+            if not cut:
                 raise
             log.warning("reconcile cut short", controller=self.name, object=str(lease.key))
         finally:
             FENCE_KEY.reset(before)
             ownership.end(held, lease.key)
+            if cut:
+                task.uncancel()
 
     async def _handle(self, task: asyncio.Task[Any], lease: WorkItem[Request]) -> None:
         key, started = lease.key, monotonic()
@@ -167,9 +172,3 @@ class ReconcileWorkers(Generic[K]):
         elif after is not None:
             tracing.note(lease.key, LATER)
         return ending
-
-
-def _expire(limit: asyncio.Timeout) -> None:
-    """End what runs within a limit of time, now; what ends already is left to it."""
-    with suppress(RuntimeError):
-        limit.reschedule(monotonic())

@@ -16,6 +16,7 @@ import asyncio
 import math
 from collections.abc import Awaitable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
@@ -37,6 +38,7 @@ from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.shard.group_lease import SEEN_SECONDS, GroupState, ShardGroup, version_of
 from quintant.runtime.shard.group_writer import GroupWriter, new_id
 from quintant.runtime.shard.member import (
+    BLIND_SECONDS,
     LEAVING,
     READY,
     RENEW_SECONDS,
@@ -154,10 +156,11 @@ class Coordinator:
         self._writer = GroupWriter(self._leases, self.group, self._observer, clock, self._random)
         self._moves = RangeMoves(self.owned, self._work, self._metrics, id, self.group.grace)
         self._map_id = ""
+        self._calm: tuple[object, ...] = ()
+        """What was observed when there was nothing to do, and nothing on its way."""
         self._was_open = False
         self._wake, self._renew = asyncio.Event(), asyncio.Event()
-        renewal = self._member.renewal
-        self.owned.is_open = lambda: not (renewal.has_expired() or last_change.has_expired())
+        self.owned.is_open = partial(self._member.renewal.holds_with, last_change)
 
     async def _live(self) -> str:
         why = ""
@@ -266,6 +269,10 @@ class Coordinator:
         shards, lease = observed.group.shards, observed.group.lease
         assert shards is not None, "there is a map"
         assert lease is not None, "there is a map"
+        summary = self._summary(observed)
+        if summary and summary == self._calm and not self._writer.renewal_is_due:
+            return
+        self._calm = ()
         if taken := self._moves.note(self._mine(shards)):
             tasks.create_task(self._moves.fill(taken))
         view = self._view(observed)
@@ -287,6 +294,21 @@ class Coordinator:
         self._busy = bool(
             unsettled or shards.free() or any(m.leaving or not m.ready for m in others)
         )
+        if planned == Plan() and not self._busy and len(counted_members(view)) > len(others):
+            self._calm = summary
+
+    def _summary(self, observed: Observed) -> tuple[object, ...]:
+        """All that a plan depends on while nobody is silent; empty while somebody is.
+
+        Where it is what it was when nothing was to be done, nothing is.
+        """
+        if any(observed.now - member.since > BLIND_SECONDS for member in observed.members):
+            return ()
+        lease = observed.group.lease
+        assert lease is not None, "there is a map"
+        members = [replace(member, since=0.0) for member in observed.members]
+        version, renewing = lease.metadata.resource_version, self._member.renewing_since
+        return version, renewing, self._ready, self._leaving, len(self.owned.states), members
 
     def _note_without_map(self, state: GroupState) -> None:
         """Without a map nobody works, unless a leader does."""

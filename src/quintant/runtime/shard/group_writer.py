@@ -54,6 +54,11 @@ class GroupWriter:
         self._clock, self._random = clock, random
         self._patience = random.uniform(*RENEW_AFTER_SECONDS)
 
+    @property
+    def renewal_is_due(self) -> bool:
+        """Whether nobody has changed the group's Lease for so long that we renew it."""
+        return self._observer.last_change.age() > self._patience
+
     async def found(self, group: GroupLease) -> None:
         """Put a map in place where there is none."""
         empty = ShardMap(self._group.layout, self._group.ranges, id=new_id(self._random))
@@ -72,7 +77,7 @@ class GroupWriter:
         """
         if wanted != shards:
             change = self._lease(wanted)
-        elif self._observer.last_change.age() > self._patience:
+        elif self.renewal_is_due:
             change = Lease(spec=group_spec(self._clock.now()))
         else:
             return False

@@ -52,6 +52,7 @@ class GroupObserver:
         self._maps: dict[str, float] = {}
         self._free: dict[int, float] = {}
         self._version, self._read_at = "", last_change.began
+        self._last = GroupLease(GroupState.ABSENT)
         self._first = True
 
     async def observe(self, me: str) -> Observed:
@@ -66,7 +67,7 @@ class GroupObserver:
             name: observe(self._records.get(name), lease, now)
             for name, lease in {**found, **({self._group: own} if own else {})}.items()
         }
-        group = read_group(self._records.get(self._group), now)
+        group = self._read_group(now)
         prefix = len(self._group) + 1
         leases = {name[prefix:]: lease for name, lease in found.items() if name[prefix:] != me}
         members = self._members(leases, group.shards, me, now)
@@ -105,6 +106,13 @@ class GroupObserver:
     def free_since(self) -> dict[int, float]:
         """When each range that may be taken was first seen to be so."""
         return dict(self._free)
+
+    def _read_group(self, now: float) -> GroupLease:
+        """What the group's Lease means; one with a map means the same until it is changed."""
+        record, last = self._records.get(self._group), self._last
+        if record is None or last.state is not GroupState.OURS or last.lease is not record.lease:
+            self._last = read_group(record, now)
+        return self._last
 
     async def _list(self) -> list[Lease]:
         return await self._leases.list(MANAGER, self._group)

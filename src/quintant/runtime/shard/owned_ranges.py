@@ -11,6 +11,7 @@ left was answered, or is so old that the server has given it up.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -24,8 +25,16 @@ from quintant.client.transport import ApiRequest
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConfigError, NotLeader
 from quintant.core.object import Request
+from quintant.runtime.cache.partial.keep_rules import AllKeys
 from quintant.runtime.cache.partial.partial_informer import PartialInformer
-from quintant.runtime.shard.layout import LEADER, ShardKey, by_namespace, range_name, range_of
+from quintant.runtime.shard.layout import (
+    LEADER,
+    ShardKey,
+    by_key,
+    by_namespace,
+    range_name,
+    range_of,
+)
 from quintant.runtime.shard.range_states import (
     OURS,
     WORKING,
@@ -59,6 +68,7 @@ class OwnedRanges:
         self.states: dict[int, RangeState] = {}
         self._ours: set[int] = set()
         """Those that are ours in the map: asked for with every object that comes."""
+        self.all_keys: Final = AllKeys()
         self.epochs: dict[int, int] = {}
         self.overdue: dict[int, float] = {}
         """When ranges were given whose grace is over, and of which something goes on."""
@@ -74,8 +84,10 @@ class OwnedRanges:
         for each in self._controllers.values():
             if each.resource is not None:
                 self._by_resource.setdefault(each.resource, []).append(each)
+        plurals = "|".join(re.escape(plural) for _, plural in self._by_resource)
+        self._sharded_path: Final = re.compile(f"/(?:{plurals})(?:/|$)").search
         self._work: dict[int, dict[tuple[FenceKey, Request], Callable[[], None]]] = {}
-        self._sent: Counter[int] = Counter()
+        self._sent: dict[int, int] = {}
         self._unanswered: dict[int, float] = {}
 
     informer_type = PartialInformer
@@ -84,13 +96,9 @@ class OwnedRanges:
         """The keys of one controller."""
         return _ControllerKeys(self, self._controllers[controller])
 
-    def holds_all(self) -> bool:
-        """Whether the map says that every range there is is ours, as with one member alone."""
-        return len(self._ours) > self.ranges
-
     def range_of(self, controller: str, request: Request) -> int:
         """The range of a controller's key."""
-        return self._number(self._controllers[controller], request)
+        return self.number_of(self._controllers[controller], request)
 
     def state(self, number: int) -> RangeState:
         return self.states.get(number, RangeState.FOREIGN)
@@ -116,6 +124,7 @@ class OwnedRanges:
             self._ours.add(number)
         else:
             self._ours.discard(number)
+        self.all_keys.held = len(self._ours) > self.ranges
         self._move()
         return state
 
@@ -126,11 +135,10 @@ class OwnedRanges:
                 async with asyncio.timeout(LOOK_SECONDS):
                     await self._moved.wait()
 
-    def _settle(self, number: int) -> None:
-        """Tell who waits, if a range may go now; one at work stays, whatever of it ends."""
-        if self.states.get(number) not in WORKING:
-            self.changed.set()
-            self._move()
+    def _settle(self) -> None:
+        """Tell who waits that something has ended, of a range that may go."""
+        self.changed.set()
+        self._move()
 
     def _move(self) -> None:
         self._moved.set()
@@ -147,7 +155,10 @@ class OwnedRanges:
         self, number: int, key: FenceKey, request: Request, abort: Callable[[], None]
     ) -> None:
         """Note work on a key."""
-        self._work.setdefault(number, {})[key, request] = abort
+        under_way = self._work.get(number)
+        if under_way is None:
+            under_way = self._work[number] = {}
+        under_way[key, request] = abort
 
     def end(self, key: FenceKey, request: Request) -> None:
         """Note that work on a key has ended."""
@@ -155,7 +166,8 @@ class OwnedRanges:
         del under_way[key, request]
         if not under_way:
             del self._work[key.range]
-            self._settle(key.range)
+            if self.states.get(key.range) not in WORKING:
+                self._settle()
 
     def abort(self, numbers: Iterable[int]) -> None:
         """End what is under way of these ranges; it is over when `is_drained` says so."""
@@ -181,7 +193,7 @@ class OwnedRanges:
         return {
             number
             for number in numbers
-            if not (number in self._work or calls[number] or self._sent[number])
+            if not (number in self._work or calls[number] or number in self._sent)
             and now >= self._unanswered.get(number, 0.0)
         }
 
@@ -196,16 +208,19 @@ class OwnedRanges:
 
     def sending(self, number: int) -> None:
         """Note that a write of a range is about to leave."""
-        self._sent[number] += 1
+        self._sent[number] = self._sent.get(number, 0) + 1
 
     def sent(self, number: int, *, answered: bool) -> None:
         """Note how a write of a range ended; the server may still be at one without an answer."""
         if not answered:
             self._unanswered[number] = monotonic() + WRITE_SECONDS
-        self._sent[number] -= 1
-        if not self._sent[number]:
-            del self._sent[number]
-            self._settle(number)
+        left = self._sent[number] - 1
+        if left:
+            self._sent[number] = left
+            return
+        del self._sent[number]
+        if self.states.get(number) not in WORKING:
+            self._settle()
 
     def fence(self, call: ApiRequest | None = None, /) -> None:
         """Let a write pass that is ours; a Fence of the client."""
@@ -216,15 +231,14 @@ class OwnedRanges:
                 because="it belongs to no key, so every replica would send it",
                 hint="write from a reconciler, or in manager.add(task, leader=True)",
             )
-        self._check_range(key.range, key.epoch)
+        number, epoch = key.range, key.epoch
+        if self.states.get(number) not in WRITING or self.epochs[number] != epoch:
+            raise NotLeader(f"range {range_name(number)} of epoch {epoch} is not held any more")
         if not self.is_open():
             raise NotLeader("this member could not renew its Lease in time")
-        if call is not None:
+        # Most writes are about children: their paths are not even taken apart.
+        if call is not None and self._sharded_path(call.path):
             self._check_object(key, call)
-
-    def _check_range(self, number: int, epoch: int) -> None:
-        if self.state(number) not in WRITING or self.epochs[number] != epoch:
-            raise NotLeader(f"range {range_name(number)} of epoch {epoch} is not held any more")
 
     def _check_object(self, key: FenceKey, call: ApiRequest) -> None:
         """An object of a sharded kind is written by who holds its own key, too."""
@@ -240,14 +254,16 @@ class OwnedRanges:
             )
         own = [each for each in controllers if each.name == key.controller] or controllers
         for each in own:
-            number = self._number(each, Request(path.name, path.namespace))
+            number = self.number_of(each, Request(path.name, path.namespace))
             if number != key.range and self.state(number) not in WRITING:
                 raise NotLeader(f"{call.path} is in range {range_name(number)}, held elsewhere")
 
-    def _number(self, controller: ShardedController, request: Request) -> int:
-        if controller.key is None:
+    def number_of(self, controller: ShardedController, request: Request) -> int:
+        """The range of a key."""
+        shard_key = controller.key
+        if shard_key is None:
             return LEADER
-        return range_of(controller.key(request), self.ranges)
+        return range_of(request if shard_key is by_key else shard_key(request), self.ranges)
 
     def _count_calls(self) -> Counter[int]:
         # All at once: there may be thousands, and each is hashed.
@@ -264,24 +280,32 @@ class _ControllerKeys:
     def __init__(self, owned: OwnedRanges, controller: ShardedController) -> None:
         self._owned, self._controller = owned, controller
         self._key, self._ours, self._ranges = controller.key, owned._ours, owned.ranges
-        self.holds_all = owned.holds_all
+        self._plain: bool = controller.key is by_key
+        """Whether a key stands for itself, as most do."""
+        self._fence_keys: dict[int, FenceKey] = {}
+        self.end: Final = owned.end
+        self.all_keys: AllKeys = owned.all_keys
         self.by_namespace: bool = controller.key is by_namespace
         self.together: bool = controller.key is None
 
     def holds(self, request: Request) -> bool:
         """Whether the map says that a key is ours, whatever its range is at."""
+        # The range, as `number_of` has it: this is asked with every event of others.
+        if self._plain:
+            return range_of(request, self._ranges) in self._ours
         key = self._key
-        number = LEADER if key is None else range_of(key(request), self._ranges)
-        return number in self._ours
+        return (LEADER if key is None else range_of(key(request), self._ranges)) in self._ours
 
     def begin(self, request: Request, abort: Callable[[], None]) -> FenceKey | None:
-        owned, name = self._owned, self._controller.name
-        number = owned.range_of(name, request)
+        owned = self._owned
+        if self._plain:
+            number = range_of(request, self._ranges)
+        else:
+            number = owned.number_of(self._controller, request)
         if owned.states.get(number) not in WORKING:
             return None
-        key = FenceKey(name, number, owned.epochs[number])
+        key, epoch = self._fence_keys.get(number), owned.epochs[number]
+        if key is None or key.epoch != epoch:
+            key = self._fence_keys[number] = FenceKey(self._controller.name, number, epoch)
         owned.begin(number, key, request, abort)
         return key
-
-    def end(self, key: FenceKey, request: Request) -> None:
-        self._owned.end(key, request)

@@ -30,23 +30,20 @@ class SentWrites(Struct, frozen=True):
     """Counts a write that never left."""
 
     async def request(self, call: ApiRequest) -> ApiResponse:
-        key = FENCE_KEY.get() if call.fence is not None else None
-        if key is None:
+        if call.fence is None or (key := FENCE_KEY.get()) is None:
             return await self.inner.request(call)
-        agent = _agent(key.range, key.epoch)
-        answered = False
-        self.owned.sending(key.range)
+        number, answered = key.range, False
+        headers = {**call.headers, "user-agent": _agent(number, key.epoch)}
+        self.owned.sending(number)
         try:
-            reply = await self.inner.request(
-                replace(call, headers={**call.headers, "user-agent": agent})
-            )
+            reply = await self.inner.request(replace(call, headers=headers))
             answered = True
         except (NotLeader, ConfigError):
             answered = True  # it was refused here, and never left
             self.refused()
             raise
         finally:
-            self.owned.sent(key.range, answered=answered)
+            self.owned.sent(number, answered=answered)
         return reply
 
     def stream(self, call: ApiRequest) -> AbstractAsyncContextManager[ApiStream]:

@@ -23,6 +23,8 @@ class InitialState(Struct, Generic[K]):
     """Objects that are there and do not fit; a key may have an older object that did."""
     foreign: dict[Request, str] = field(default_factory=dict)
     """Objects that other members hold, with the uids of their controllers."""
+    gained: frozenset[Request] = frozenset()
+    """Objects that others held until now: they were there before, and are no news."""
     version: str = ""
 
     def has(self, key: Request) -> bool:

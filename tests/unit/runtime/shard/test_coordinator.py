@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
+import quintant
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.core.errors import LeadershipLost
 from quintant.core.object import ObjectMeta, Request
@@ -17,8 +19,13 @@ from quintant.runtime.shard.range_states import RangeState
 from quintant.runtime.shard.shard_map import encode_map
 from quintant.testing.faults.match import verb
 from quintant.testing.loop import advance
+from testbeds.call_counter import counted_calls
 from unit.runtime.shard.group_testbed import FIRST_SECONDS, GRACE, GROUP, RANGES, a_group
 
+SERVER = str(Path(quintant.__file__).parent / "cluster")
+
+CALLS_OF_A_TURN = 650
+"""Of a list of three Leases and a renewal, however many ranges there are."""
 ALL = {LEADER, *range(RANGES)}
 
 
@@ -53,6 +60,15 @@ async def test_a_member_that_joins_gets_its_share_and_who_gives_forgets() -> Non
         assert (first.count(), second.count()) == (4, 4)
         assert frozenset.union(*first.work.forgotten) == second.held()
         assert set((await group.shards()).epochs(second.id)) == second.held()
+
+
+async def test_a_member_of_a_group_at_rest_does_little_in_a_turn() -> None:
+    async with a_group(3):
+        await advance(30)
+        with counted_calls([SERVER]) as counter:
+            await advance(10 * TURN_SECONDS)
+
+    assert counter.calls / 3 / 10 <= CALLS_OF_A_TURN
 
 
 async def test_a_range_is_taken_with_the_version_it_was_taken_on_as_its_epoch() -> None:

@@ -19,49 +19,52 @@ class ForeignObjects:
     """The names of a kind's objects that are not held here, each with its controller's uid."""
 
     def __init__(self) -> None:
-        self._by_namespace: dict[str, dict[str, str | bytes]] = {}
+        self.by_namespace: dict[str, dict[str, str | bytes]] = {}
 
     def __contains__(self, key: Request) -> bool:
-        names = self._by_namespace.get(key.namespace)
+        names = self.by_namespace.get(key.namespace)
         return names is not None and key.name in names
 
     def __len__(self) -> int:
-        return sum(map(len, self._by_namespace.values()))
+        return sum(map(len, self.by_namespace.values()))
 
     def __bool__(self) -> bool:
-        return bool(self._by_namespace)
+        return bool(self.by_namespace)
 
     def __iter__(self) -> Iterator[Request]:
-        for namespace, names in self._by_namespace.items():
+        for namespace, names in self.by_namespace.items():
             for name in names:
                 yield Request(name, namespace)
 
     def has_any(self, namespace: str) -> bool:
         """Whether there is one in a namespace; in any, if it is empty."""
-        return bool(self._by_namespace) if not namespace else namespace in self._by_namespace
+        return bool(self.by_namespace) if not namespace else namespace in self.by_namespace
 
     def note(self, key: Request, controller: str) -> None:
         """An object is there, with this controller; an empty uid is none."""
-        self._by_namespace.setdefault(key.namespace, {})[key.name] = _packed(controller)
+        names = self.by_namespace.get(key.namespace)
+        if names is None:
+            names = self.by_namespace[key.namespace] = {}
+        names[key.name] = _packed(controller) if controller else ""
 
     def discard(self, key: Request) -> None:
         """An object is held here, or gone."""
-        names = self._by_namespace.get(key.namespace)
+        names = self.by_namespace.get(key.namespace)
         if names is not None and names.pop(key.name, None) is not None and not names:
-            del self._by_namespace[key.namespace]
+            del self.by_namespace[key.namespace]
 
     def replace(self, namespace: str, state: Mapping[Request, str]) -> None:
         """These are all there are in a namespace; in all of them, if it is empty."""
         if namespace:
-            self._by_namespace.pop(namespace, None)
+            self.by_namespace.pop(namespace, None)
         else:
-            self._by_namespace.clear()
+            self.by_namespace.clear()
         for key, controller in state.items():
             self.note(key, controller)
 
     def is_controlled_by(self, key: Request, uid: str) -> bool:
         """Whether an object that is known has this controller."""
-        return self._by_namespace[key.namespace][key.name] == _packed(uid)
+        return self.by_namespace[key.namespace][key.name] == _packed(uid)
 
 
 def _packed(uid: str) -> str | bytes:

@@ -8,12 +8,10 @@ for the question which keys are held, whose answer changes with the ranges.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from msgspec import Struct
 
-from quintant.core.enums import fast_members
 from quintant.core.object import Request
 from quintant.runtime.observe.logs import get_logger
 
@@ -21,18 +19,6 @@ if TYPE_CHECKING:
     from quintant.runtime.cache.partial.partial_informer import PartialInformer
 
 log: Final = get_logger()
-
-
-@fast_members
-class Fate(Enum):
-    """What a rule says of an object."""
-
-    HELD = auto()
-    """It maps to a key of ours."""
-    FOREIGN = auto()
-    """It maps to keys of others alone."""
-    NOBODYS = auto()
-    """It maps to no key."""
 
 
 class OwnKeys(Protocol):
@@ -49,8 +35,9 @@ class OwnKeys(Protocol):
     def holds(self, request: Request) -> bool:
         """Whether a key's range is ours, at work or not yet, or not any more."""
 
-    def holds_all(self) -> bool:
-        """Whether every range is, as with one member alone."""
+    @property
+    def all_keys(self) -> AllKeys:
+        """Whether every key is, as with one member alone."""
 
 
 class Partition(Protocol):
@@ -62,8 +49,19 @@ class Partition(Protocol):
         """Those of the controller of this name."""
 
 
-def _never() -> bool:
-    return False
+class AllKeys:
+    """Whether every key is held here: then no object needs to be asked about.
+
+    An attribute, for it is read with every event.
+    """
+
+    __slots__ = ("held",)
+
+    def __init__(self, *, held: bool = False) -> None:
+        self.held = held
+
+
+NOT_ALL: Final = AllKeys()
 
 
 class KeepRule(Struct, frozen=True):
@@ -74,23 +72,8 @@ class KeepRule(Struct, frozen=True):
     """Whether a key's range is ours, at work or not yet, or not any more."""
     decodes: bool = False
     """Whether `keys` needs more of an object than its metadata."""
-    holds_all: Callable[[], bool] = _never
-    """Whether every key is held: then no object needs to be asked about."""
-
-    def fate(self, obj: Any) -> Fate:
-        """What the rule says of an object, or of the metadata of one."""
-        found = Fate.NOBODYS
-        try:
-            for key in self.keys(obj):
-                if self.is_held(key):
-                    return Fate.HELD
-                found = Fate.FOREIGN
-        except Exception:
-            # A mapper is its author's, and reports the failure where it wakes keys: what it cannot
-            # map is held by all.
-            log.debug("mapping failed", object=obj.metadata.name)
-            return Fate.NOBODYS
-        return found
+    all_keys: AllKeys = NOT_ALL
+    """Whether every key of the controller is held."""
 
 
 class KeepRules:
@@ -101,7 +84,7 @@ class KeepRules:
         self.whole: bool = False
         """Whether somebody needs all objects of the kind."""
         self._decodes = False
-        self._holds_all: Callable[[], bool] = _never
+        self._all_keys = NOT_ALL
 
     def add(self, rule: KeepRule | None) -> None:
         """One more declaration of the kind; None if it needs all objects."""
@@ -110,25 +93,35 @@ class KeepRules:
         else:
             self._rules.append(rule)
             self._decodes = self._decodes or rule.decodes
-            self._holds_all = rule.holds_all
+            self._all_keys = rule.all_keys
 
     def keep(self, obj: Any) -> bool:
         """Whether an object is held here."""
-        return self.whole or self._holds_all() or self._decide(obj)
+        return self.whole or self._all_keys.held or self.decide(obj)
 
     def skims(self, skimmed: Any) -> bool:
         """Whether an object is surely not held here, as far as its metadata say."""
-        return not (self.decodes() or self._decide(skimmed))
+        return not (self.decodes() or self.decide(skimmed))
 
     def decodes(self) -> bool:
         """Whether metadata alone never say that an object is not held, for now."""
-        return self.whole or self._decodes or self._holds_all()
+        return self.whole or self._decodes or self._all_keys.held
 
-    def _decide(self, obj: Any) -> bool:
-        foreign = False
+    def decide(self, obj: Any) -> bool:
+        """Whether an object, or the metadata of one, maps to a key of ours, or to none at all."""
+        # One loop without a call in between: it is run for every event of others.
+        left_to_others = False
         for rule in self._rules:
-            fate = rule.fate(obj)
-            if fate is Fate.HELD:
-                return True
-            foreign = foreign or fate is Fate.FOREIGN
-        return not foreign
+            mapped, is_held = False, rule.is_held
+            try:
+                for key in rule.keys(obj):
+                    if is_held(key):
+                        return True
+                    mapped = True
+            except Exception:
+                # A mapper is its author's, and reports the failure where it wakes keys: what it
+                # cannot map is held by all.
+                log.debug("mapping failed", object=obj.metadata.name)
+                mapped = False
+            left_to_others = left_to_others or mapped
+        return not left_to_others

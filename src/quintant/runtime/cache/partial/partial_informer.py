@@ -33,7 +33,6 @@ class PartialInformer(Informer[K]):
     def _begin(self) -> None:
         self.foreign = ForeignObjects()
         self._rules = KeepRules()
-        self._gained: set[Request] = set()
         self.skimmer: Skimmer = Skimmer(self._is_foreign, self._rules.decodes)
         super()._begin()
 
@@ -74,11 +73,12 @@ class PartialInformer(Informer[K]):
         for key, unfit in list(self.undecodable.items()):
             if self._rules.skims(skimmed := skim(unfit.meta)):
                 del self.undecodable[key]
-                self.foreign.note(key, skimmed.controller)
+                self.foreign.note(key, owner_uid_of(skimmed))  # type: ignore[arg-type]
 
     def note_foreign(self, event: ForeignEvent) -> None:
         """An object that is not held here was changed, or is gone."""
-        self.undecodable.pop(event.key, None)
+        if self.undecodable:
+            self.undecodable.pop(event.key, None)
         if event.deleted:
             self.foreign.discard(event.key)
         else:
@@ -90,37 +90,34 @@ class PartialInformer(Informer[K]):
                 del state.objects[key]
                 state.foreign[key] = owner_uid_of(obj)
                 self._leave(key, obj)
-        self._gained = {key for key in state.objects if key in self.foreign}
+        state.gained = frozenset(key for key in state.objects if key in self.foreign)
         shown = self.store.get
         foreign = {key: uid for key, uid in state.foreign.items() if shown(key) is None}
         self.foreign.replace(namespace, foreign)
         super().replace(namespace, state)
-        self._gained = set()
         self._by_namespace[namespace].note_read()
 
     def upsert(self, obj: K) -> None:
-        key = obj.key
-        if self._is_followed(key, obj):
-            self.foreign.discard(key)
-            super().upsert(obj)
-        else:
-            self._leave(key, obj)
+        if not (self._rules.keep(obj) or self._is_followed(obj.key, obj)):
+            self._leave(obj.key, obj)
+            return
+        if self.foreign.by_namespace:
+            self.foreign.discard(obj.key)
+        super().upsert(obj)
 
     def delete(self, obj: K) -> None:
         self.foreign.discard(obj.key)
         super().delete(obj)
 
     def record_write(self, obj: K) -> None:
-        if self._is_followed(obj.key, obj):
+        if self._rules.keep(obj) or self._is_followed(obj.key, obj):
             super().record_write(obj)
-
-    def _take(self, key: Request, obj: K, *, initial: bool) -> None:
-        # What a range brings was there before: it is no news.
-        super()._take(key, obj, initial=initial or key in self._gained)
 
     def _is_foreign(self, skimmed: Skimmed, key: Request) -> bool:
         """Whether an object is left to others, and was not held so far."""
-        return key not in self._ahead and self.store.get(key) is None and self._rules.skims(skimmed)
+        if key in self._ahead or self.store.get(key) is not None:
+            return False
+        return not self._rules.decide(skimmed)
 
     def _is_followed(self, key: Request, obj: K) -> bool:
         """Whether an object is held: it is ours, or its range is lost and it goes in a moment."""

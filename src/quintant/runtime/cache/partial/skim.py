@@ -33,11 +33,6 @@ class Skimmed(Model):
 
     metadata: SkimmedMeta = SkimmedMeta()
 
-    @property
-    def controller(self) -> str:
-        """The uid of its controller; empty if it has none."""
-        return owner_uid_of(self)  # type: ignore[arg-type]  # it reads metadata alone
-
 
 class _Line(msgspec.Struct):
     type: str
@@ -70,23 +65,24 @@ class Skimmer:
         except BROKEN:
             return None
         deleted = _CHANGES.get(frame.type)
-        return None if deleted is None else self._judged(frame.object, deleted=deleted)
+        return None if deleted is None else self._judged(frame.object, deleted)
 
     def item(self, raw: bytes | msgspec.Raw) -> ForeignEvent | None:
         """An object of a list that is left to others; None for any other."""
         if self._decodes():
             return None
         try:
-            return self._judged(_item.decode(raw), deleted=False)
+            return self._judged(_item.decode(raw), False)
         except BROKEN:
             return None
 
-    def _judged(self, skimmed: Skimmed, *, deleted: bool) -> ForeignEvent | None:
+    def _judged(self, skimmed: Skimmed, deleted: bool) -> ForeignEvent | None:
         meta = skimmed.metadata
         key = Request(meta.name, meta.namespace)
-        if not (meta.name and meta.resource_version and self._is_foreign(skimmed, key)):
-            return None
-        return ForeignEvent(key, skimmed.controller, meta.resource_version, deleted)
+        if meta.name and meta.resource_version and self._is_foreign(skimmed, key):
+            uid = owner_uid_of(skimmed)  # type: ignore[arg-type]  # it reads metadata alone
+            return ForeignEvent(key, uid, meta.resource_version, deleted)
+        return None
 
 
 def skim(meta: ObjectMeta) -> Skimmed:

@@ -53,6 +53,6 @@ def test_an_object_of_others_costs_at_most_two_hundred_bytes() -> None:
     count, foreign = 10_000, ForeignObjects()
     for number in range(count):
         foreign.note(Request(f"greeter-{number:05d}-x7k2p", "default"), str(UUID(int=number + 1)))
-    (names,) = foreign._by_namespace.values()
+    (names,) = foreign.by_namespace.values()
     held = sys.getsizeof(names) + sum(map(sys.getsizeof, [*names, *names.values()]))
     assert held / count <= 200

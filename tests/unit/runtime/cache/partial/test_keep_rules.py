@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from quintant.core.object import Object, Request
-from quintant.runtime.cache.partial.keep_rules import KeepRule, KeepRules
+from quintant.runtime.cache.partial.keep_rules import AllKeys, KeepRule, KeepRules
 from unit.runtime.kinds import ship
 
 OURS, THEIRS = Request("ours"), Request("theirs")
@@ -63,11 +63,11 @@ def test_who_holds_every_key_asks_about_no_object() -> None:
         asked.append(obj)
         return (THEIRS,)
 
-    held = [True]
-    made = rules(KeepRule(keys, lambda key: False, holds_all=lambda: held[0]))
+    everything = AllKeys(held=True)
+    made = rules(KeepRule(keys, lambda key: False, all_keys=everything))
     assert made.keep(ship())
     assert not made.skims(ship())
     assert not asked
-    held[0] = False
+    everything.held = False
     assert not made.keep(ship())
     assert made.skims(ship())
