@@ -40,6 +40,8 @@ class FilteredCause(Protocol):
 
 def matches(handler: Handler, cause: FilteredCause, *, changes: bool = True) -> bool:
     """Whether a handler is for this object as it is; without `changes`, whatever changed."""
+    if not (handler.labels or handler.annotations or handler.field or handler.when):
+        return True
     given = _LazyArguments(cause)
     return (
         _metadata(handler.labels, "labels", cause, given)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
-from copy import deepcopy
 from typing import Any
 
 from quintant.kopf.persist.keys import annotation_names, foreign_prefixes, mark_prefix
@@ -17,6 +16,7 @@ from quintant.kopf.values.fields import (
     MISSING,
     FieldPath,
     FieldSpec,
+    copied,
     ensure,
     parse_field,
     remove,
@@ -45,16 +45,16 @@ class DiffBaseStorage(ABC):
         self, *, body: Mapping[str, Any], extra_fields: Iterable[FieldSpec] | None = None
     ) -> Essence:
         """The content of an object as it is now."""
-        essence = {key: deepcopy(value) for key, value in body.items() if key not in _SERVERS}
+        essence = {key: copied(value) for key, value in body.items() if key not in _SERVERS}
         for part in ("labels", "annotations"):
             path: FieldPath = ("metadata", part)
             if (value := resolve(body, path, MISSING)) is not MISSING:
-                ensure(essence, path, deepcopy(value))
+                ensure(essence, path, copied(value))
         _drop_kept(essence)
         for extra in extra_fields or ():
             path = parse_field(extra)
             if path and (value := resolve(body, path, MISSING)) is not MISSING:
-                ensure(essence, path, deepcopy(value))
+                ensure(essence, path, copied(value))
         drop_empty(essence)
         for ignored in self.ignored_fields:
             remove(essence, parse_field(ignored))

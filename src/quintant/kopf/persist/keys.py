@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping, MutableMapping
+from functools import lru_cache
 from typing import Any
 
 from quintant.kopf.values.fields import resolve
@@ -21,11 +22,14 @@ _SAFE = str.maketrans({"/": ".", "<": "_", ">": "_"})
 
 def annotation_names(prefix: str, key: str, body: Mapping[str, Any], *, older: bool) -> list[str]:
     """The names under which something is kept on an object, the first to be read first."""
-    marked = f"{key}-ofDRS" if _inherits_annotations(body) else key
-    names = [_newer(prefix, marked)]
-    if older and (name := _older(prefix, marked)) not in names:
-        names.append(name)
-    return names
+    return list(_names(prefix, f"{key}-ofDRS" if _inherits_annotations(body) else key, older=older))
+
+
+@lru_cache(maxsize=1024)  # of an operator's handlers, and again for every object
+def _names(prefix: str, key: str, *, older: bool) -> tuple[str, ...]:
+    newer = _newer(prefix, key)
+    name = _older(prefix, key) if older else newer
+    return (newer,) if name == newer else (newer, name)
 
 
 def foreign_prefixes(names: Iterable[str]) -> set[str]:
@@ -65,7 +69,7 @@ def _digest(key: str) -> str:
 
 def _inherits_annotations(body: Mapping[str, Any]) -> bool:
     """Whether a controller copies its owner's annotations to an object."""
+    if body.get("kind") != "ReplicaSet":
+        return False
     owners = resolve(body, ("metadata", "ownerReferences"), ()) or ()
-    return body.get("kind") == "ReplicaSet" and any(
-        owner.get("kind") == "Deployment" for owner in owners
-    )
+    return any(owner.get("kind") == "Deployment" for owner in owners)

@@ -9,12 +9,19 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from copy import deepcopy
 from typing import Any
 
 from quintant.kopf.persist.essence import Essence, drop_empty, read_json
 from quintant.kopf.persist.keys import annotation_names, mark_prefix
-from quintant.kopf.values.fields import MISSING, FieldPath, ensure, parse_field, remove, resolve
+from quintant.kopf.values.fields import (
+    MISSING,
+    FieldPath,
+    copied,
+    ensure,
+    parse_field,
+    remove,
+    resolve,
+)
 from quintant.kopf.values.patch import Patch
 
 ProgressRecord = dict[str, Any]
@@ -45,7 +52,7 @@ class ProgressStorage(ABC):
 
     def clear(self, *, essence: Essence) -> Essence:
         """The content of an object without what is kept in it."""
-        return deepcopy(essence)
+        return copied(essence)
 
     def flush(self) -> None:  # noqa: B027
         """Write what is held back; nothing is, unless a storage of your own does so."""

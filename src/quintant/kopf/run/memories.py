@@ -34,7 +34,7 @@ class ObjectMemory:
 
     memo: Any
     body: Body
-    """The newest state, in a body that daemons hold, too."""
+    """The newest state, in a body that daemons hold, too; empty while nothing is at work on it."""
     listed: bool
     """Whether it was there when the operator came."""
     handled: bool = False
@@ -63,6 +63,12 @@ class Memories:
             self._held[uid] = held
         held.body.replace(raw)
         return held
+
+    def rest(self, uid: str) -> None:
+        """Keep no state of an object that nothing is at work on: the next event brings it."""
+        held = self._held.get(uid)
+        if held is not None and not held.daemons:
+            held.body = Body({})
 
     def memo(self) -> Any:
         """A memo of its own for an object, from that of the operator."""

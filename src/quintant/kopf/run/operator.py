@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from quintant.client.http.transport import HttpTransport
+from quintant.client.request_limit import RequestLimit
 from quintant.client.rest import Rest
 from quintant.client.retry import with_retries
 from quintant.core.errors import ConfigError, leaf_errors
@@ -42,6 +43,8 @@ from quintant.runtime.manager.environment import Environment, production_environ
 from quintant.runtime.observe.logs import get_logger
 
 FLUSH_SECONDS = 5.0
+WRITES_AT_ONCE = 32
+"""Of all objects together: more would only take connections from a slow server."""
 
 log: Final = get_logger()
 
@@ -139,9 +142,10 @@ class KopfOperator:
         memories = Memories(self._options.memo)
         try:
             async with asyncio.TaskGroup() as group, asyncio.TaskGroup() as daemon_group:
-                daemons = ObjectDaemons(execution, rest, daemon_group)
+                writes = Rest(RequestLimit(environment.transport, WRITES_AT_ONCE))
+                daemons = ObjectDaemons(execution, writes, daemon_group)
                 daemons.know(self._registry.of(HandlerKind.DAEMON, HandlerKind.TIMER))
-                shared = Operating(execution, rest, indices, daemons)
+                shared = Operating(execution, rest, writes, indices, daemons)
                 view = ClusterView(
                     shared, self._registry, memories, environment, self._options, group
                 )

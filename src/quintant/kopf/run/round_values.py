@@ -53,6 +53,8 @@ class Operating:
 
     execution: Execution
     rest: Rest
+    writes: Rest
+    """The same, for the objects at work: so many requests at once and no more."""
     indices: OperatorIndices
     daemons: ObjectDaemons
 

@@ -60,7 +60,7 @@ class Rounds:
         memory, body = given.memory, given.memory.body
         patch = Patch(memory.remaining, body=body)
         memory.remaining, begun_empty = None, not patch
-        if given.fresh:
+        if given.fresh and self._handlers.event:
             await self._events(self._cause(given, patch))
         if not self._handlers.decide and not held(body, self._settings.persistence.finalizer):
             return await self._write(given, patch, [])
@@ -83,7 +83,9 @@ class Rounds:
         if patch and given.type != DELETED:
             storage = self._settings.persistence.progress_storage
             storage.touch(body=given.memory.body, patch=patch, value=None)
-            written = await write_patch(self._shared.rest, self._resource, given.memory.body, patch)
+            written = await write_patch(
+                self._shared.writes, self._resource, given.memory.body, patch
+            )
             given.memory.remaining = written.left
         meta = (written.body or {}).get("metadata") or {}
         going = meta.get("deletionTimestamp") and not meta.get("finalizers")
@@ -171,11 +173,13 @@ class Rounds:
 
     def _holds(self, change: HandlerCause) -> bool:
         """Whether a handler must be called, or a daemon end, before the object may go."""
-        spawn = replace(change, reason=None)
-        return any(
+        if any(
             each.requires_finalizer and matches(each, change, changes=False)
             for each in self._handlers.change
-        ) or any(each.requires_finalizer and matches(each, spawn) for each in self._handlers.spawn)
+        ):
+            return True
+        spawn = [each for each in self._handlers.spawn if each.requires_finalizer]
+        return bool(spawn) and any(matches(each, replace(change, reason=None)) for each in spawn)
 
     def _release(self, given: RoundInput, patch: Patch, *, done: bool) -> None:
         finalizer, body = self._settings.persistence.finalizer, given.memory.body

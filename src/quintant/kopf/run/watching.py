@@ -59,8 +59,8 @@ class ResourceWatch:
         self._what, self._path = f"{resource} {namespace}".strip(), resource.api.path(namespace)
         self._api_version = f"{resource.group}/{resource.version}".lstrip("/")
         self._kind = resource.kind
-        self._known: dict[str, RawObject] = {}
-        """What is there, by uid, as little of it as says that it has gone."""
+        self._known: dict[str, tuple[str, str]] = {}
+        """What is there: of each uid namespace and name, to say that it has gone."""
         self._version = ""
         self._backoff, self._timers = ReflectorBackoff(random), Timers()
 
@@ -102,10 +102,10 @@ class ResourceWatch:
             query = {"limit": str(PAGE_SIZE), "continue": page.metadata.continue_token}
         if not nameless:  # it may be any of those that are missing
             for uid in [uid for uid in self._known if uid not in seen]:
-                self._report("DELETED", self._known.pop(uid))
+                self._report("DELETED", self._stub(uid, *self._known.pop(uid)))
         for uid, obj in seen.items():
             if obj is not None:
-                self._known[uid] = _stub(obj)
+                self._known[uid] = _names(obj)
                 self._report(None, {"apiVersion": self._api_version, "kind": self._kind, **obj})
         self._version = page.metadata.resource_version
 
@@ -157,20 +157,26 @@ class ResourceWatch:
         uid = _uid(meta)
         if event.type == "DELETED" and meta.name:
             known = self._known.pop(uid, None)
-            if (gone := obj or known) is not None:
-                self._report("DELETED", gone)
+            if obj is not None:
+                self._report("DELETED", obj)
+            elif known is not None:
+                self._report("DELETED", self._stub(uid, *known))
         elif event.type in ("ADDED", "MODIFIED") and meta.name and obj is not None:
-            self._known[uid] = _stub(obj)
+            self._known[uid] = _names(obj)
             self._report(event.type, obj)
         self._version = meta.resource_version or self._version
+
+    def _stub(self, uid: str, namespace: str, name: str) -> RawObject:
+        """As much of an object as tells which it was."""
+        meta = {"name": name, "namespace": namespace, "uid": uid}
+        kept = {key: value for key, value in meta.items() if value}
+        return {"apiVersion": self._api_version, "kind": self._kind, "metadata": kept}
 
 
 def _uid(meta: ObjectMeta) -> str:
     return meta.uid or f"{meta.namespace}/{meta.name}"
 
 
-def _stub(obj: RawObject) -> RawObject:
-    """As much of an object as tells which it was."""
+def _names(obj: RawObject) -> tuple[str, str]:
     meta = obj["metadata"]
-    kept = {key: meta[key] for key in ("name", "namespace", "uid") if key in meta}
-    return {"apiVersion": obj.get("apiVersion"), "kind": obj.get("kind"), "metadata": kept}
+    return meta.get("namespace", ""), meta["name"]

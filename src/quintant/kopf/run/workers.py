@@ -82,8 +82,10 @@ class Workers:
         memory = self._memories.find(uid)
         if (slot := self._slots.get(uid)) is not None:
             slot.news.set()
-        elif memory is not None and isinstance(memory.body.raw, dict) and not self._closed:
-            self.report("MODIFIED", memory.body.raw)
+        elif memory is not None and isinstance(raw := memory.body.raw, dict) and raw:
+            if self._closed:
+                return
+            self.report("MODIFIED", raw)
             self._slots[uid].fresh = False
 
     async def stop(self) -> None:
@@ -110,6 +112,7 @@ class Workers:
         finally:
             if self._slots.get(uid) is slot:
                 del self._slots[uid]
+                self._memories.rest(uid)
 
     async def _round(self, uid: str, slot: _Slot) -> float | None:
         """One round; seconds until the next, or None."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from typing import Any
+from copy import deepcopy
+from typing import Any, TypeVar
 
 FieldPath = tuple[str, ...]
+T = TypeVar("T")
+_FLAT = frozenset({str, int, float, bool, type(None)})
 FieldSpec = str | Iterable[str] | None
 
 
@@ -32,10 +35,25 @@ def parse_field(field: FieldSpec) -> FieldPath:
 def resolve(value: Any, path: FieldPath, default: Any = None) -> Any:
     """What is at a path; the default where there is nothing, or no mapping on the way."""
     for key in path:
-        if not isinstance(value, Mapping) or key not in value:
+        if type(value) is not dict and not isinstance(value, Mapping):
+            return default
+        if key not in value:
             return default
         value = value[key]
     return value
+
+
+def copied(value: T) -> T:
+    """A copy of what came as JSON, of which nothing is shared; quicker than `deepcopy`."""
+    return _copied(value)  # type: ignore[no-any-return]
+
+
+def _copied(value: Any) -> Any:
+    if type(value) is dict:
+        return {key: _copied(each) for key, each in value.items()}
+    if type(value) is list:
+        return [_copied(each) for each in value]
+    return value if type(value) in _FLAT else deepcopy(value)
 
 
 def ensure(target: MutableMapping[str, Any], path: FieldPath, value: Any) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, MutableMapping
+from functools import cached_property
 from typing import Any
 
 from quintant.kopf.values.body import object_reference
 
 OBJECTS = "kopf.objects"
+_objects = logging.getLogger(OBJECTS)
 _TYPES = {logging.INFO: "Normal", logging.WARNING: "Warning", logging.ERROR: "Error"}
 
 
@@ -18,9 +20,13 @@ class ObjectLogger(logging.LoggerAdapter[logging.Logger]):
     def __init__(
         self, *, body: Mapping[str, Any], settings: Any = None, events: Any = None
     ) -> None:
-        super().__init__(logging.getLogger(OBJECTS), {})
-        self.reference: dict[str, Any] = object_reference(body)
-        self._settings, self._events = settings, events
+        super().__init__(_objects, {})
+        self._body, self._settings, self._events = body, settings, events
+
+    @cached_property
+    def reference(self) -> dict[str, Any]:
+        """How events name the object."""
+        return object_reference(self._body)
 
     def process(
         self, msg: Any, kwargs: MutableMapping[str, Any]

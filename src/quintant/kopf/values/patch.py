@@ -7,10 +7,9 @@ JSON patch that holds for that version alone, and it is called again if another 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from copy import deepcopy
 from typing import Any
 
-from quintant.kopf.values.fields import FieldPath, ensure, remove, resolve
+from quintant.kopf.values.fields import FieldPath, copied, ensure, remove, resolve
 
 PatchFn = Callable[[dict[str, Any]], None]
 
@@ -97,7 +96,7 @@ class Patch(dict[str, Any]):
 
     def applied(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """An object as it is with this patch."""
-        changed = deepcopy(dict(body))
+        changed = copied(dict(body))
         _merge(changed, (), self)
         for change in self.fns:
             change(changed)

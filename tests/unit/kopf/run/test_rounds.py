@@ -319,7 +319,7 @@ async def test_what_is_left_to_write_and_is_there_already_keeps_no_handler_waiti
     execution = Execution(settings, clock, asap, threads, None, asyncio.Event())
     async with asyncio.TaskGroup() as group:
         daemons = ObjectDaemons(execution, rest, group)
-        shared = Operating(execution, rest, OperatorIndices([]), daemons)
+        shared = Operating(execution, rest, rest, OperatorIndices([]), daemons)
         rounds = Rounds(shared, resource, HandlerSet.of(registry, resource))
         left = Patch(fns=[lambda body: None])
         memory = ObjectMemory(kopf.Memo(), Body(obj), listed=False, remaining=left)
