@@ -12,6 +12,7 @@ from quintant.kopf.declare.errors import ErrorsMode
 from quintant.kopf.declare.filters import matches
 from quintant.kopf.declare.handlers import Handler
 from quintant.kopf.declare.lifecycles import all_at_once
+from quintant.kopf.declare.registry import deduplicated
 from quintant.kopf.persist.progress import ChangeProgress, HandlerOutcome
 from quintant.kopf.run.causes import HandlerCause
 from quintant.kopf.run.indices import OperatorIndices
@@ -28,10 +29,9 @@ async def index_object(
     uid: str,
 ) -> None:
     """Call the index functions of an object, and keep what they return."""
-    chosen = [each for each in handlers if matches(each, cause)]
-    for each in handlers:
-        if each not in chosen:
-            shared.indices[each.id].discard(uid)
+    chosen = list(deduplicated(each for each in handlers if matches(each, cause)))
+    for id in {each.id for each in handlers} - {each.id for each in chosen}:
+        shared.indices[id].discard(uid)
     now = shared.execution.now()
     progress = _begun(chosen, memory.index_progress, shared)
     outcomes = await call_handlers(

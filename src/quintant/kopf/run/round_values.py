@@ -8,7 +8,7 @@ from typing import Any
 
 from quintant.client.rest import Rest
 from quintant.kopf.declare.handlers import Handler, HandlerKind
-from quintant.kopf.declare.registry import OperatorRegistry, deduplicated
+from quintant.kopf.declare.registry import OperatorRegistry
 from quintant.kopf.declare.resource import Resource
 from quintant.kopf.run.daemons import ObjectDaemons
 from quintant.kopf.run.indices import OperatorIndices
@@ -32,13 +32,13 @@ class HandlerSet:
     @classmethod
     def of(cls, registry: OperatorRegistry, resource: Resource) -> HandlerSet:
         def find(*kinds: HandlerKind) -> list[Handler]:
-            return list(deduplicated(registry.for_resource(resource, *kinds)))
+            return registry.for_resource(resource, *kinds)
 
         return cls(
             find(HandlerKind.INDEX),
             find(HandlerKind.EVENT),
             find(HandlerKind.DAEMON, HandlerKind.TIMER),
-            registry.for_resource(resource, HandlerKind.CHANGE),
+            find(HandlerKind.CHANGE),
         )
 
     @property

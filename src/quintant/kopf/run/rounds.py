@@ -127,7 +127,7 @@ class Rounds:
 
     async def _events(self, cause: HandlerCause) -> None:
         """Tell those that want to know of everything; none of them is called again."""
-        chosen = [each for each in self._handlers.event if matches(each, cause)]
+        chosen = list(deduplicated(each for each in self._handlers.event if matches(each, cause)))
         if not chosen:
             return
         execution = self._shared.execution
@@ -149,11 +149,13 @@ class Rounds:
 
     def _spawned(self, memory: ObjectMemory, change: HandlerCause) -> list[Handler]:
         cause = replace(change, reason=None)
-        return [
-            each
-            for each in self._handlers.spawn
-            if each.id not in memory.ended and matches(each, cause)
-        ]
+        return list(
+            deduplicated(
+                each
+                for each in self._handlers.spawn
+                if each.id not in memory.ended and matches(each, cause)
+            )
+        )
 
     def _finalizer(self, change: HandlerCause, waiting: bool, patch: Patch) -> bool:
         """Hold the object, or let it go, as handlers want; returns whether that is to be written.
@@ -193,7 +195,7 @@ class Rounds:
             return []  # no handler of this object: nothing is kept of it
         if change.reason not in HANDLED:
             return []
-        chosen = [each for each in deduplicated(handlers) if _concerns(each, change)]
+        chosen = list(deduplicated(each for each in handlers if _concerns(each, change)))
         if not chosen:
             self._handled(memory, change)
             return []

@@ -327,3 +327,26 @@ async def test_what_is_left_to_write_and_is_there_already_keeps_no_handler_waiti
         assert (await rounds.run(given, lambda: None)).delay == 0.0
         await rounds.run(given, lambda: None)
         assert handled(await examples.get())
+
+
+async def test_a_function_of_two_decorators_is_called_for_both(cluster: InProcessCluster) -> None:
+    registry, reasons, seen = fresh_registry(), list[str](), list[str]()
+
+    @kopf.on.create("kopfexamples")
+    @kopf.on.update("kopfexamples")
+    def changed(reason: kopf.Reason, **_: Any) -> None:
+        reasons.append(reason.value)
+
+    @kopf.on.event("kopfexamples", labels={"tier": "a"})
+    @kopf.on.event("kopfexamples", labels={"tier": "b"})
+    def happened(labels: Any, **_: Any) -> None:
+        seen.append(labels["tier"])
+
+    examples = await with_kind(cluster)
+    async with at_work(cluster, registry):
+        await examples.create(metadata={"labels": {"tier": "a"}}, spec={"size": 1})
+        await examples.eventually(handled)
+        await examples.patch({"spec": {"size": 2}, "metadata": {"labels": {"tier": "b"}}})
+        await examples.eventually(lambda found: handled(found) and '"size":2' in str(found))
+    assert reasons == ["create", "update"]
+    assert set(seen) == {"a", "b"}
