@@ -8,7 +8,7 @@ store. Handlers only enqueue, so there is no buffer that could grow.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
 from quintant.client.rest import Rest
@@ -308,8 +308,9 @@ class Informer(Generic[K]):
                 # one of them cannot digest must reach the others, and must not end the stream.
                 log.exception("handler failed", kind=self.resource.kind, change=_named(change))
 
-    def _known(self) -> set[Request]:
-        return {*self.store.list_keys(), *self.overlay.list_keys()}
+    def _known(self) -> Iterable[Request]:
+        """All keys in the order they came: who hears of them must not depend on their hashes."""
+        return dict.fromkeys((*self.store.list_keys(), *self.overlay.list_keys()))
 
 
 def _within(namespace: str, key: Request) -> bool:

@@ -25,7 +25,7 @@ class SelectedKeys:
 
     def __init__(self, name: str, namespaces: NamespaceView) -> None:
         self._key, self._namespaces = FenceKey(name, 0, 0), namespaces
-        self._waiting: dict[str, set[Request]] = {}
+        self._waiting: dict[str, dict[Request, None]] = {}
         self._running: dict[Request, Callable[[], None]] = {}
 
     def begin(self, request: Request, abort: Callable[[], None]) -> FenceKey | None:
@@ -33,7 +33,7 @@ class SelectedKeys:
         name = request.namespace
         if self._namespaces.is_closed(name):
             if not self._namespaces.has_left(name):
-                self._waiting.setdefault(name, set()).add(request)
+                self._waiting.setdefault(name, {})[request] = None
             return None
         self._running[request] = abort
         return self._key

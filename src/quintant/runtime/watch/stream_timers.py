@@ -31,16 +31,20 @@ class SilenceTimer:
             self._timer.cancel()
 
     def reschedule(self) -> None:
-        """Look again at the moment due now; needed only where it has moved nearer."""
+        """Look at the moment due now, if that is before the next look."""
+        due = self._due()
         if self._timer is not None:
+            if self._timer.when() <= due:
+                return
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_at(self._due(), self._ring)
+        self._timer = asyncio.get_running_loop().call_at(due, self._ring)
 
     def _ring(self) -> None:
         now = monotonic()
         if now >= self._due():
             self._limit.reschedule(now)
         else:
+            self._timer = None
             self.reschedule()
 
 

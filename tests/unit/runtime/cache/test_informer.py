@@ -465,6 +465,15 @@ async def test_who_subscribes_late_hears_what_is_there(world: World) -> None:
     assert sorted(late) == ["a:>1!", "b:>2!"]
 
 
+async def test_who_subscribes_late_hears_it_in_the_order_in_which_it_came(world: World) -> None:
+    """Which no hash decides: a simulation is the same in every process."""
+    names = [f"s{number * 7 % 20}" for number in range(20)]
+    await world.state(*(ship(name, "1") for name in names))
+    late: list[str] = []
+    world.informer.subscribe(lambda change: late.append(said(change)))
+    assert [each.partition(":")[0] for each in late] == names
+
+
 async def test_who_unsubscribes_hears_no_more(world: World) -> None:
     heard: list[ObjectChange[Any]] = []
     world.informer.subscribe(heard.append)

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from quintant.core.clock import monotonic
 from quintant.runtime.watch.stream_timers import NAG_SECONDS, ProgressWarning, SilenceTimer
-from quintant.testing.loop import VirtualLoop, advance
+from quintant.testing.loop import VirtualLoop, advance, settle
 
 
 class Due:
@@ -36,6 +36,13 @@ def timers() -> int:
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualLoop)
     return loop.timers()
+
+
+def scheduled() -> int:
+    """All timers that the loop still holds, given up or not."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    return len(loop._scheduled)
 
 
 async def test_an_alarm_rings_when_it_is_due() -> None:
@@ -66,6 +73,17 @@ async def test_an_alarm_brought_nearer_rings_sooner_once_it_is_set_anew() -> Non
         await sleep(Due(70), nearer=3)
 
     assert monotonic() == 3
+
+
+async def test_an_alarm_that_is_put_off_keeps_its_timer() -> None:
+    due = Due(7)
+    async with asyncio.timeout(None) as limit:
+        with SilenceTimer(limit, due) as alarm:
+            for moment in range(8, 1000):
+                due.moment = moment
+                alarm.reschedule()
+            await settle()
+            assert (timers(), scheduled()) == (1, 1)
 
 
 async def test_an_alarm_that_is_left_in_time_does_not_ring() -> None:
