@@ -172,6 +172,25 @@ async def test_f5_when_most_nodes_vanish_together_evacuation_waits_and_not_for_e
         await consistent(testbed)
 
 
+async def test_evacuations_are_held_back_no_longer_once_all_nodes_are_well_again(
+    testbed: ShifuTestbed,
+) -> None:
+    nodes = [f"n{number}" for number in range(5)]
+    await testbed.nodes(*nodes, memory="8Gi")
+    await testbed.cluster.advance(5)
+    topology = testbed.topology
+    assert topology is not None
+    for node in nodes[:4]:
+        await testbed.fault(node, "not-ready")
+    await testbed.cluster.advance(5)
+    assert (topology.held, len(topology.nodes.unwell)) == (True, 4)
+
+    for node in nodes[:4]:
+        await testbed.fault(node, None)
+    await testbed.cluster.advance(5)
+    assert (topology.held, len(topology.nodes.unwell)) == (False, 0)
+
+
 async def test_three_nodes_of_which_two_die_for_good_leave_all_on_the_third(
     testbed: ShifuTestbed,
 ) -> None:

@@ -1,4 +1,5 @@
-"""Carries out the plan for lost nodes, every second: binds each move, and wakes its device.
+"""Carries out the plan for lost nodes, every second while a node is unwell: binds each move, and
+wakes its device.
 
 A move is written by the reconcile of its device, before all other work. Runs where the lease is
 held.
@@ -35,6 +36,9 @@ class Evacuator:
         while True:
             self.look(monotonic())
             await asyncio.sleep(TICK_SECONDS)
+            if not self._topology.nodes.unwell:
+                self.look(monotonic())  # what was held back no longer is
+                await self._topology.nodes.trouble()
 
     def look(self, now: float) -> None:
         """Have all leave that are to leave by now."""

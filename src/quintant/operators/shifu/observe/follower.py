@@ -1,7 +1,8 @@
 """Lets the topology follow the caches, and time: on leader and standby alike.
 
 Every change of a device, a node or one of their objects reaches the map in the same step in which
-it reaches the cache. A node's phase also changes by itself, so it is looked at every second.
+it reaches the cache. The phase of a node that is unwell also changes by itself, so such a one is
+looked at every second.
 """
 
 from __future__ import annotations
@@ -45,12 +46,16 @@ class TopologyFollower:
         caches.informer_for(topology.kind).subscribe(self._on_device)
         caches.informer_for(ShifuDeployment).subscribe(self._on_child)
         caches.informer_for(ShifuPod).subscribe(self._on_child)
-        times = topology.options.phase_times
         while True:
+            await topology.nodes.trouble()
             await asyncio.sleep(TICK_SECONDS)
-            for record in topology.nodes:
-                if record.state is None or due_at(record.state, times) is not None:
-                    self._look(record.name)
+            for name in topology.nodes.unwell:
+                self._look_if_due(name)
+
+    def _look_if_due(self, name: str) -> None:
+        record, times = self._topology.nodes.find(name), self._topology.options.phase_times
+        if record is None or record.state is None or due_at(record.state, times) is not None:
+            self._look(name)
 
     def _on_device(self, change: ObjectChange[DeviceView]) -> None:
         device = change.new or change.old
@@ -88,6 +93,7 @@ class TopologyFollower:
         if record is not None:
             record.advance(monotonic(), topology.clock.now(), topology.options.phase_times)
             self._offers[name] = record.offer()
+        topology.nodes.note_phase(name)
         after = self._offers.get(name)
         if before == after:
             return
