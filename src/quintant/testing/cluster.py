@@ -33,6 +33,7 @@ from quintant.client.transport import (
 from quintant.cluster.apiserver.handlers.write import PureSteps
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
+from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS
 from quintant.cluster.instance.recorder import Recorder, record
 from quintant.cluster.instance.replay import load_recording
 from quintant.core.clock import LoopClock, Random, seconds_of
@@ -70,11 +71,13 @@ class InProcessCluster:
         rbac: bool = False,
         world: World | None = None,
         steps: PureSteps | None = None,
+        bookmarks: float = BOOKMARK_SECONDS,
     ) -> None:
         """With `rbac` a manager may do what roles allow it (`testing.privileges` gives it some).
 
         It begins with what is in `world` (the `snapshot` of another cluster), or else empty.
-        `steps` may remember what came of the same writes in other clusters.
+        `steps` may remember what came of the same writes in other clusters. `bookmarks` is the
+        interval of those that watches get.
         """
         begin = world or first_world()
         self._seed, self._rbac = seed, rbac
@@ -85,6 +88,7 @@ class InProcessCluster:
             clock=self.clock,
             random=begin.random(seed),
             rbac=rbac,
+            bookmarks=bookmarks,
             store=begin.store(),
             dialer=self.dialer,
             steps=steps,

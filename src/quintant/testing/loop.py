@@ -225,18 +225,25 @@ class _Shuffled(deque[asyncio.Handle]):
 
     def __init__(self, seed: int) -> None:
         super().__init__()
-        self._random = Random(seed)
+        self._bits = Random(seed).getrandbits
 
     def popleft(self) -> asyncio.Handle:
         if len(self) < 2:
             return super().popleft()
-        chosen = self._random.randrange(len(self))
+        chosen = self._below(len(self))
         if not _is_step(self[chosen]):
             chosen = next(at for at, handle in enumerate(self) if not _is_step(handle))
         self.rotate(-chosen)
         handle = super().popleft()
         self.rotate(chosen)
         return handle
+
+    def _below(self, most: int) -> int:
+        """What `randrange` draws, without its checks: it is asked for every step of every task."""
+        bits = most.bit_length()
+        while (drawn := self._bits(bits)) >= most:
+            continue
+        return drawn
 
 
 def _is_step(handle: asyncio.Handle) -> bool:

@@ -50,13 +50,15 @@ def node_conditions(
     return tuple(_condition(status, *each, now) for each in _with(found))
 
 
-def seconds_until_report(status: NodeStatus, wanted: NodeStatus, now: datetime) -> float:
+def seconds_until_report(
+    status: NodeStatus, wanted: NodeStatus, now: datetime, every: float = REPORT_SECONDS
+) -> float:
     """When a node has to say how it is; at once if that is not what it said."""
     if without_times(status) != without_times(wanted):
         return 0.0
     confirmed = [each.last_heartbeat_time for each in status.conditions]
     oldest = min((parse_timestamp(each) for each in confirmed if each), default=now)
-    return max(0.0, (oldest + timedelta(seconds=REPORT_SECONDS) - now).total_seconds())
+    return max(0.0, (oldest + timedelta(seconds=every) - now).total_seconds())
 
 
 def without_times(status: NodeStatus) -> NodeStatus:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.rest import MERGE, Patch
+from quintant.cluster.common.node_conditions import REPORT_SECONDS
 from quintant.core import codec
 from quintant.core.errors import NotFound
 from quintant.core.object import Object, ObjectMeta, OwnerReference, Request
@@ -48,6 +49,11 @@ class HeartbeatTimes(Struct, frozen=True):
     def lease(self) -> int:
         """Seconds that a lease is said to last."""
         return min(LEASE_SECONDS, max(1, int(self.grace)))
+
+    @property
+    def report(self) -> float:
+        """Seconds after which a node that is as it was says so again, in its status."""
+        return REPORT_SECONDS
 
     @property
     def round(self) -> float:

@@ -60,7 +60,7 @@ def simulator(
     (
         manager.controls(SimNode, name="simulated-nodes", when=predicates.any(_is_simulated))
         .without_resync()
-        .reconcile(nodes.reconcile)
+        .reconcile(nodes.NodeReconciler(times))
     )
     manager.add(nodes.NodeLeaseController(fleet, clock, times))
     extra = verb_permissions(Node, "create") | verb_permissions(Lease, "create", "patch")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from quintant.cluster.common.labels import is_simulated
-from quintant.cluster.common.node_conditions import REPORT_SECONDS, seconds_until_report
+from quintant.cluster.common.node_conditions import seconds_until_report
 from quintant.cluster.common.node_faults import fault_of
 from quintant.cluster.common.node_heartbeat import HeartbeatTimes, renew_lease
 from quintant.cluster.simulated.fleet import Fleet, status_of
@@ -26,17 +26,22 @@ BEATS = 10
 """How often at least between two renewals of a lease: not all nodes have their turn at once."""
 
 
-async def reconcile(node: SimNode, ctx: Context[SimNode]) -> Result | None:
-    """Have a node say how it is."""
-    fault, now = fault_of(node), ctx.clock.now()
-    if fault.silent or not is_simulated(node.metadata.labels):
-        return None
-    wanted = status_of(node, fault, now)
-    left = seconds_until_report(node.status, wanted, now)
-    if left > 0:
-        return Result(after=left)
-    await ctx.client.set_status(node, wanted)
-    return Result(after=REPORT_SECONDS)
+class NodeReconciler:
+    """Has nodes say how they are."""
+
+    def __init__(self, times: HeartbeatTimes = HeartbeatTimes()) -> None:
+        self._times = times
+
+    async def __call__(self, node: SimNode, ctx: Context[SimNode]) -> Result | None:
+        fault, now = fault_of(node), ctx.clock.now()
+        if fault.silent or not is_simulated(node.metadata.labels):
+            return None
+        wanted = status_of(node, fault, now)
+        left = seconds_until_report(node.status, wanted, now, self._times.report)
+        if left > 0:
+            return Result(after=left)
+        await ctx.client.set_status(node, wanted)
+        return Result(after=self._times.report)
 
 
 class NodeLeaseController:

@@ -21,7 +21,9 @@ from quintant.testing.simulate.transport import ProcessTransport
 
 LEASE = LeaseTimes(duration=150.0, renew=100.0, retry=40.0)
 """Seldom renewed: hours of renewals would take longer than everything else."""
-WATCH = Timers(life=(3600.0, 7200.0))
+BOOKMARK_SECONDS = 600.0
+"""Between bookmarks of a watch: there are hundreds of watches, of which nearly all are silent."""
+WATCH = Timers(life=(3600.0, 7200.0), silence=2 * BOOKMARK_SECONDS)
 """Connections that last: hundreds of them, and how one ends is a disturbance of its own."""
 RESTART_SECONDS = 5.0
 REPLICAS = 2

@@ -22,7 +22,10 @@ class ProcessTransport:
     def __init__(self, inner: Transport) -> None:
         self._inner = inner
         self._connected = True
-        self._breaks = asyncio.Event()
+        self._breaks = 0
+        """How often the connections broke."""
+        self._waiting: dict[asyncio.Timeout, None] = {}
+        """The watches that wait for more, in the order in which they began to."""
         self._calls: set[asyncio.Task[Any]] = set()
         """Calls of remotes, which go on when the process is no more."""
 
@@ -37,8 +40,11 @@ class ProcessTransport:
 
     def break_watches(self) -> None:
         """End every open watch as a connection does that breaks."""
-        self._breaks.set()
-        self._breaks = asyncio.Event()
+        self._breaks += 1
+        now = asyncio.get_running_loop().time()
+        for limit in self._waiting:
+            if not limit.expired():
+                limit.reschedule(now)
 
     async def request(self, call: ApiRequest) -> ApiResponse:
         """Send a request; DeadlineExceeded while it is cut off."""
@@ -53,7 +59,8 @@ class ProcessTransport:
         if not self._connected:
             raise ConnectError(f"{call}: the server cannot be reached (simulated)")
         async with self._inner.stream(call) as stream:
-            yield ApiStream(stream.status, self._until_broken(stream.chunks), stream.headers)
+            chunks = self._until_broken(stream.chunks, self._breaks)
+            yield ApiStream(stream.status, chunks, stream.headers)
 
     async def close(self) -> None:
         """There is nothing to close."""
@@ -64,22 +71,23 @@ class ProcessTransport:
         """Call a remote: what it does goes on if its caller ends."""
         return await outlive(work(), self._calls)
 
-    async def _until_broken(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        broken = asyncio.ensure_future(self._breaks.wait())
-        try:
-            while True:
-                following = asyncio.ensure_future(anext(chunks, None))
-                try:
-                    await asyncio.wait({broken, following}, return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    if not following.done():
-                        following.cancel()
-                        await asyncio.wait({following})
-                if broken.done():
-                    raise ConnectError("the connection broke (simulated)")
-                chunk = following.result()
-                if chunk is None:
-                    return
-                yield chunk
-        finally:
-            broken.cancel()
+    async def _until_broken(
+        self, chunks: AsyncIterator[bytes], opened: int
+    ) -> AsyncIterator[bytes]:
+        """What comes until connections break again; `opened` is how often they had by then."""
+        while True:
+            limit = asyncio.timeout(None)
+            try:
+                async with limit:
+                    self._waiting[limit] = None
+                    chunk = await anext(chunks, None)
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+            finally:
+                self._waiting.pop(limit, None)
+            if self._breaks != opened:
+                raise ConnectError("the connection broke (simulated)")
+            if chunk is None:
+                return
+            yield chunk

@@ -7,9 +7,9 @@ their leases would take longer than everything else that happens.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -34,13 +34,15 @@ from quintant.runtime.cache.client import Client
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.explore.simulation.objects import IGNORED_TABLES, ObjectView
 from quintant.testing.simulate.assertions import Assertions
-from quintant.testing.simulate.program import WATCH
+from quintant.testing.simulate.program import BOOKMARK_SECONDS, WATCH
 from quintant.testing.simulate.timeline import Timeline
 
 START_SECONDS = 5.0
 """What it takes until all nodes are there."""
 MERGE = {"Content-Type": "application/merge-patch+json"}
 NODES = resource_of(Node).full_name
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+"""What objects look like may change with them."""
 
 
 class Heartbeats(HeartbeatTimes, frozen=True):
@@ -57,6 +59,10 @@ class Heartbeats(HeartbeatTimes, frozen=True):
         return 300
 
     @property
+    def report(self) -> float:
+        return 1800.0
+
+    @property
     def round(self) -> float:
         return 30.0
 
@@ -65,11 +71,13 @@ class SimulatedWorld:
     """What systems and disturbances have in their hands."""
 
     def __init__(self, seed: int, nodes: int, show: Callable[[str], None]) -> None:
-        self.cluster: InProcessCluster = InProcessCluster(seed=seed)
+        self.cluster: InProcessCluster = InProcessCluster(seed=seed, bookmarks=BOOKMARK_SECONDS)
         self.timeline: Timeline = Timeline(monotonic, show)
         self.assertions: Assertions = Assertions(self.timeline)
         self._nodes, self._seed = nodes, seed
         self._objects = ObjectView(self.cluster.server)
+        self._found: dict[str, dict[tuple[type[Object], str], Sequence[Object]]] = {}
+        """What was read of a table since it was last written."""
         self._dead: frozenset[str] | None = None
         """Those of which nothing is heard, as long as no node was written: much asks for them."""
         self._listeners: dict[str, list[Callable[[], None]]] = {}
@@ -82,11 +90,15 @@ class SimulatedWorld:
 
     def all(self, kind: type[K], namespace: str = "") -> list[K]:
         """Every object of a kind at this moment."""
-        return self._objects.all(kind, namespace)
+        known = self._found.setdefault(resource_of(kind).full_name, {})
+        if (kind, namespace) not in known:
+            known[kind, namespace] = self._objects.all(kind, namespace)
+        return list(cast("list[K]", known[kind, namespace]))
 
     def one(self, kind: type[K], name: str, namespace: str = "") -> K | None:
         """One object at this moment; None if it is absent."""
-        return self._objects.find(kind, name, namespace)
+        found = (each for each in self.all(kind, namespace) if each.metadata.name == name)
+        return next(found, None)
 
     def waits(self, pod: Pod) -> bool:
         """Whether a pod is there and not ready."""
@@ -151,6 +163,9 @@ class SimulatedWorld:
     def _written(self, table: Table, change: Change) -> None:
         if table.name in IGNORED_TABLES:
             return
+        if table.name == DEFINITIONS:
+            self._found.clear()
+        self._found.pop(table.name, None)
         if table.name == NODES:
             self._dead = None
         self.timeline.note(table.name, change)

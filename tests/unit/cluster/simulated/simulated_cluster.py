@@ -8,6 +8,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
+from quintant.cluster.common.node_heartbeat import HeartbeatTimes
 from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.scheduler import scheduler
 from quintant.cluster.simulated.component import simulator
@@ -27,11 +28,12 @@ async def simulated(
     stages: Sequence[Stage] = (),
     others: Sequence[Component] = (),
     on: ApiServer | None = None,
+    times: HeartbeatTimes = HeartbeatTimes(),
 ) -> AsyncIterator[Api]:
     """A server with roles, a scheduler, and simulated nodes."""
     served, clock = on or server(rbac=True), LoopClock()
     served.tokens.add("admin", admin())
-    parts = (scheduler(), simulator(Fleet(nodes), stages=stages, clock=clock), *others)
+    parts = (scheduler(), simulator(Fleet(nodes), stages=stages, clock=clock, times=times), *others)
     async with AsyncExitStack() as stack:
         for part in parts:
             running = run_component(served, part, clock, Random(0))

@@ -11,7 +11,7 @@ import pytest
 
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
-from quintant.cluster.common.node_heartbeat import RENEW_SECONDS
+from quintant.cluster.common.node_heartbeat import RENEW_SECONDS, HeartbeatTimes
 from quintant.cluster.component.component import Component
 from quintant.cluster.controllers.nodes import declare
 from quintant.cluster.simulated.fleet import Fleet
@@ -176,3 +176,29 @@ async def test_leases_are_renewed_in_time_however_long_a_renewal_takes() -> None
     assert max(gaps) < 2 * RENEW_SECONDS
     late = [gap for times in renewed.values() for gap in pairwise(times[3:])]
     assert max(then - at for at, then in late) < RENEW_SECONDS + 2
+
+
+class Seldom(HeartbeatTimes, frozen=True):
+    """Nodes that say how they are every twenty minutes."""
+
+    @property
+    def report(self) -> float:
+        return 1200.0
+
+
+async def test_a_node_that_is_as_it_was_reports_as_often_as_it_is_told_to() -> None:
+    assert await reports(HeartbeatTimes()) == 12
+    assert await reports(Seldom()) == 3
+
+
+async def reports(times: HeartbeatTimes) -> int:
+    """How often a node confirms within an hour how it is."""
+    seen = set[str]()
+    async with simulated(times=times) as api:
+        await asyncio.sleep(1)
+        for _ in range(60):
+            await asyncio.sleep(60)
+            node = await api.get(f"{NODES}/sim-0001")
+            conditions = {each["type"]: each for each in node["status"]["conditions"]}
+            seen.add(conditions["Ready"]["lastHeartbeatTime"])
+    return len(seen) - 1
