@@ -23,7 +23,7 @@ LEASE = LeaseTimes(duration=150.0, renew=100.0, retry=40.0)
 """Seldom renewed: hours of renewals would take longer than everything else."""
 BOOKMARK_SECONDS = 600.0
 """Between bookmarks of a watch: there are hundreds of watches, of which nearly all are silent."""
-WATCH = Timers(life=(3600.0, 7200.0), silence=2 * BOOKMARK_SECONDS)
+WATCH = Timers(life=(21_600.0, 43_200.0), silence=2 * BOOKMARK_SECONDS)
 """Connections that last: hundreds of them, and how one ends is a disturbance of its own."""
 RESTART_SECONDS = 5.0
 REPLICAS = 2

@@ -17,7 +17,7 @@ from quintant.testing.simulate.systems import SYSTEMS
 from quintant.testing.simulate.systems.system import SimulatedSystem
 from quintant.testing.simulate.world import SimulatedWorld
 
-GARBAGE_SECONDS = 600.0
+GARBAGE_SECONDS = 1800.0
 """Of virtual time, between two searches for garbage."""
 
 

@@ -1,7 +1,7 @@
 """The cluster of a simulation: server, controllers, scheduler, storage and simulated nodes.
 
-Nodes are heard of every two minutes, and may be silent for seven: with the times of a real cluster
-their leases would take longer than everything else that happens.
+Nodes are heard of every three minutes, and may be silent for seven: with the times of a real
+cluster their leases would take longer than everything else that happens.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Heartbeats(HeartbeatTimes, frozen=True):
 
     @property
     def renew(self) -> float:
-        return 120.0
+        return 180.0
 
     @property
     def lease(self) -> int:
@@ -76,7 +76,7 @@ class SimulatedWorld:
         self.assertions: Assertions = Assertions(self.timeline)
         self._nodes, self._seed = nodes, seed
         self._objects = ObjectView(self.cluster.server)
-        self._found: dict[str, dict[tuple[type[Object], str], Sequence[Object]]] = {}
+        self._views: dict[str, dict[tuple[type[Object], str], Sequence[Object]]] = {}
         """What was read of a table since it was last written."""
         self._dead: frozenset[str] | None = None
         """Those of which nothing is heard, as long as no node was written: much asks for them."""
@@ -90,7 +90,7 @@ class SimulatedWorld:
 
     def all(self, kind: type[K], namespace: str = "") -> list[K]:
         """Every object of a kind at this moment."""
-        known = self._found.setdefault(resource_of(kind).full_name, {})
+        known = self._views.setdefault(resource_of(kind).full_name, {})
         if (kind, namespace) not in known:
             known[kind, namespace] = self._objects.all(kind, namespace)
         return list(cast("list[K]", known[kind, namespace]))
@@ -164,8 +164,8 @@ class SimulatedWorld:
         if table.name in IGNORED_TABLES:
             return
         if table.name == DEFINITIONS:
-            self._found.clear()
-        self._found.pop(table.name, None)
+            self._views.clear()
+        self._views.pop(table.name, None)
         if table.name == NODES:
             self._dead = None
         self.timeline.note(table.name, change)
