@@ -14,6 +14,8 @@ from types import ModuleType
 import pytest
 
 from quintant.testing import explore_scenario
+from quintant.testing.explore.explorer import Explorer
+from quintant.testing.explore.injection.fault import RunToken
 
 FOLDER = Path(__file__).parent / "gallery"
 PAGE = FOLDER.parents[2] / "docs" / "mistakes.md"
@@ -50,6 +52,21 @@ def test_a_classic_mistake_is_caught_by_its_mode_and_its_twin_passes(name: str) 
     assert caught
     assert f"```text\n{caught[0].token}: {caught[0].why}\n```" in PAGE.read_text()
     explore_scenario(module.Mended).check()
+
+
+@gallery
+@pytest.mark.parametrize("which", ["Mistake", "Mended"])
+def test_runs_that_are_the_same_by_construction_come_to_the_same(name: str, which: str) -> None:
+    explorer = Explorer(getattr(mistake(name), which))
+    alike = explorer.alike(explorer.plan())
+    for first, others in alike.items():
+        verdicts = [verdict(explorer, each) for each in (first, *others)] if others else []
+        assert len({*verdicts}) <= 1, (first, others)
+
+
+def verdict(explorer: Explorer, token: RunToken) -> str:
+    failure = explorer.run(token)
+    return "" if failure is None else failure.why
 
 
 @gallery

@@ -84,9 +84,11 @@ class InProcessCluster:
         self.clock: LoopClock = LoopClock()
         self.dialer: InProcessDialer = InProcessDialer()
         """How the server reaches webhooks: those of the managers that run here, and no others."""
+        self.ids: Random = begin.random(seed)
+        """What the server draws uids and names from."""
         self.server: ApiServer = ApiServer(
             clock=self.clock,
-            random=begin.random(seed),
+            random=self.ids,
             rbac=rbac,
             bookmarks=bookmarks,
             store=begin.store(),

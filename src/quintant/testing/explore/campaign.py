@@ -134,13 +134,17 @@ class _Campaign:
             report.failures.append(self._explorer.failure)
             return report
         tokens = self.tokens if share is None else sampled(self.tokens)
-        for token, failure in self._made(pool, jobs, tokens):
-            report.runs += 1
-            report.tried.append(token)
+        alike = self._explorer.alike(tokens)
+        others = {str(first): each for first, each in alike.items()}
+        for token, failure in self._made(pool, jobs, tuple(alike)):
             report.seconds = self._timer() - began
-            if failure is not None:
-                report.failures.append(failure)
+            report.note(token, failure)
             progress(report)
+            for other in others[token]:
+                # What fails is told of each, in its own words.
+                failed = None if failure is None else self._explorer.run(other)
+                report.note(str(other), failed, same=failure is None)
+                progress(report)
             if share is not None and report.seconds > share:
                 break
         report.failures.sort(key=lambda each: _order(self.tokens, each))

@@ -81,6 +81,20 @@ class Explorer:
         later = {*points[max(struck, default=-1) + 1 :]}
         return [each for each in self._faults(record, modes) if (each.kind, each.index) in later]
 
+    def alike(self, tokens: Iterable[RunToken]) -> dict[RunToken, list[RunToken]]:
+        """Of runs that are the same by construction the first, and with it the others."""
+        found: dict[object, list[RunToken]] = {}
+        for token in tokens:
+            found.setdefault(self._begins(token), []).append(token)
+        return {first: others for first, *others in found.values()}
+
+    def _begins(self, token: RunToken) -> object:
+        """What decides a run: of a crash alone what it leaves, of any other all that is in it."""
+        if len(token.faults) != 1 or token != RunToken(token.faults):
+            return token
+        (fault,) = token.faults
+        return self.undisturbed.crashes.get((fault.mode, fault.kind, fault.index), token)
+
     def _renewals(self, modes: Iterable[FaultMode]) -> list[PlannedFault]:
         """Every mode at every renewal of a lease that is competed for."""
         wanted = {*modes} & set(named_modes(self._runner.scenario.modes)) & {*RENEWAL_MODES}

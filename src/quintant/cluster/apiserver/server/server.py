@@ -123,8 +123,9 @@ class ApiServer:
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
         self.offload: Offload = Offload()
         """Does beside the loop what takes long."""
-        self.replies: Replies = Replies(self._random, self.offload)
-        """What gives answers their headers and their form."""
+        self.replies: Replies = Replies(Random(self._random.getrandbits(64)), self.offload)
+        """What gives answers their headers and their form, with chance of its own: what an object
+        is called does not depend on how much was read before."""
         self.mux: PathRecorderMux = PathRecorderMux()
         """Whoever has paths beside the API, for administrators, adds them."""
         self._chain = HandlerChain(

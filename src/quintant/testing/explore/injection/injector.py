@@ -16,6 +16,7 @@ from quintant.client.request_info import ResourcePath, resource_path
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.errors import ConnectError, DeadlineExceeded
+from quintant.testing.explore.injection.crash_states import CrashStates, Left
 from quintant.testing.explore.injection.deletions import Deletions
 from quintant.testing.explore.injection.fault import (
     BY_OTHERS,
@@ -76,6 +77,8 @@ class Injector:
         self._life = LifeFaults(trace, self._struck, self._strike_member)
         self.calls: set[asyncio.Task[Any]] = set()
         """Calls of remotes that go on."""
+        self.crashes: CrashStates = CrashStates(lambda: None)
+        """What crashes would leave; it is known of the run without faults alone."""
 
     def attach(
         self,
@@ -83,11 +86,15 @@ class Injector:
         somebody: SomebodyElse,
         crash: Callable[[int], None],
         members: MemberFaults | None = None,
+        left: Left = lambda: None,
     ) -> None:
         """Know the world: its server, who else acts in it, and how a program is killed.
 
-        `members` has what can happen to those of a program that is sharded.
+        `members` has what can happen to those of a program that is sharded; `left` tells what there
+        is beside the processes.
         """
+        if not self.disturbs:
+            self.crashes = CrashStates(left)
         self._server, self._somebody, self._crash = server, somebody, crash
         self._oldest = server.store.revision
         self._members = members
@@ -114,6 +121,7 @@ class Injector:
         at = self._names.written(call, resource_path(call.path))
         subject, name = subject_of(at), self._names.of_write(call, at)
         point = self._trace.point(PointKind.WRITE, write_text(call, at), subject=subject, name=name)
+        self.crashes.before(point, process)
         mode = self._struck(point)
         if mode is FaultMode.PARENT_GONE:
             await self._delete_for_good(self._somebody.parent(subject))
@@ -128,13 +136,21 @@ class Injector:
             await process.reachable()
         elif mode is not None:
             return await self._disturbed(mode, process, call)
-        reply = await process.inner.request(call)
+        reply = await self._passed_on(point, process, call)
         self.deletions.note(process, call, subject, reply, blind=self._watches.blind)
+        return reply
+
+    async def _passed_on(
+        self, point: Point, process: ManagerProcess, call: ApiRequest
+    ) -> ApiResponse:
+        with self.crashes.on_its_way():
+            reply = await process.inner.request(call)
+        self.crashes.after(point, process)
         return reply
 
     async def step(self, process: ManagerProcess, call: ApiRequest) -> None:
         """What a process reads while it starts."""
-        await self._life.step(process, call)
+        await self._life.step(process, call, self.crashes)
 
     async def renewal(
         self, process: ManagerProcess, call: ApiRequest, answer: Callable[[], ApiResponse]
@@ -147,12 +163,13 @@ class Injector:
         at = resource_path(call.path)
         text, subject = write_text(call, at), subject_of(at)
         point = self._trace.point(PointKind.MEMBER, text, subject=subject)
+        self.crashes.before(point, process)
         mode = self._struck(point)
         if mode in MEMBER_MODES:
             await self._strike_member(mode, point, process)
         elif mode is not None:
             return await self._disturbed(mode, process, call)
-        return await process.inner.request(call)
+        return await self._passed_on(point, process, call)
 
     async def _strike_member(self, mode: FaultMode, point: Point, process: ManagerProcess) -> None:
         if self._members is None:
@@ -190,10 +207,14 @@ class Injector:
     ) -> T:
         """A call of a remote."""
         point = self._trace.point(PointKind.CALL, text, remote=model.name)
+        self.crashes.before(point, process)
         mode = self._struck(point)
         if mode is None:
             self.answered[text] += 1
-            return await outlive(work(), self.calls)
+            with self.crashes.on_its_way():
+                answer = await outlive(work(), self.calls)
+            self.crashes.after(point, process)
+            return answer
         if mode is FaultMode.CRASH_BEFORE:
             process.kill()
             process.check()

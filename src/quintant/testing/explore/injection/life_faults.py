@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from quintant.client.request_info import resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse
 from quintant.core.errors import ConnectError, DeadlineExceeded
+from quintant.testing.explore.injection.crash_states import CrashStates
 from quintant.testing.explore.injection.fault import FaultMode
 from quintant.testing.explore.injection.in_process_manager import InProcessManager
 from quintant.testing.explore.injection.process import ManagerProcess
@@ -40,10 +41,11 @@ class LifeFaults:
         self._renewed_at = 0
         """How many points there were when a lease was last renewed."""
 
-    async def step(self, process: ManagerProcess, call: ApiRequest) -> None:
+    async def step(self, process: ManagerProcess, call: ApiRequest, crashes: CrashStates) -> None:
         """What a process reads while it starts."""
         table = table_of(resource_path(call.path))
         point = self._trace.point(PointKind.START, f"{verb_of(call)} {table}", subject=table)
+        crashes.before(point, process)
         match self._struck(point):
             case FaultMode.CRASH_BEFORE:
                 process.kill()

@@ -31,12 +31,22 @@ class ExplorationReport:
     """How many runs there are with every mode at every point, and with every seed."""
     runs: int = 0
     """How many of them were made: all, unless there was a budget."""
+    same: int = 0
+    """How many of those needed not be made: they are the same as another one by construction."""
     seconds: float = 0.0
     failures: list[ExplorationFailure] = field(default_factory=list)
     tried: list[str] = field(default_factory=list)
     """The token of every run that was made."""
     undisturbed: Sequence[str] = ()
     """The lines of the run without faults."""
+
+    def note(self, token: str, failure: ExplorationFailure | None, *, same: bool = False) -> None:
+        """A run was made, or is the `same` as one that was."""
+        self.runs += 1
+        self.same += same
+        self.tried.append(token)
+        if failure is not None:
+            self.failures.append(failure)
 
     def check(self) -> None:
         """AssertionError with every failure, if there is one."""
@@ -48,10 +58,11 @@ class ExplorationReport:
         """All of it in one line."""
         points = self.points
         leases = f", {found} writes of Leases" if (found := points[PointKind.MEMBER]) else ""
+        same = f" ({self.same} the same as others)" if self.same else ""
         return (
             f"{self.title}: {points[PointKind.WRITE]} writes, {points[PointKind.CALL]} calls, "
-            f"{points[PointKind.EVENT]} events{leases}; {self.runs} of {self.planned} runs in "
-            f"{self.seconds:.1f} s; {len(self.failures)} failures"
+            f"{points[PointKind.EVENT]} events{leases}; {self.runs} of {self.planned} runs{same} "
+            f"in {self.seconds:.1f} s; {len(self.failures)} failures"
         )
 
     def __str__(self) -> str:

@@ -14,6 +14,7 @@ from weakref import WeakSet
 from quintant.core.errors import ConfigError, QuintantError, leaf_errors
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
+from quintant.testing.explore.injection.crash_states import CrashPoint
 from quintant.testing.explore.injection.fault import FaultMode, RunToken
 from quintant.testing.explore.injection.injector import Injector
 from quintant.testing.explore.injection.supervisor import CrashLoop
@@ -57,6 +58,8 @@ class RunRecord:
     """What exists in remotes at the end."""
     refused: set[str] = field(default_factory=set)
     """Calls that a remote refused."""
+    crashes: dict[CrashPoint, bytes] = field(default_factory=dict)
+    """What a crash at each point would leave, of a run without faults."""
     refusals: dict[int, str] = field(default_factory=dict)
     """What users applied and the server refused: why, by the number of the step."""
     answered: Counter[str] = field(default_factory=Counter)
@@ -154,7 +157,7 @@ class ScenarioRunner:
         record.unreached, record.deletes = injector.unreached, injector.deletions.counts
         record.outside = {each for it in world.remotes.values() for each in +it.ledger.live}
         record.gone, record.answered = injector.gone, injector.answered
-        record.refused = injector.refused
+        record.refused, record.crashes = injector.refused, injector.crashes.known
         record.refusals = world.refusals
 
 

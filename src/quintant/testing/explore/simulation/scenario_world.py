@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from quintant.client.rest import APPLY
 from quintant.client.transport import InProcessTransport
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Table
 from quintant.core import codec
@@ -27,6 +28,7 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.manager import Manager
 from quintant.testing.cluster import InProcessCluster
+from quintant.testing.explore.injection.crash_states import fingerprint
 from quintant.testing.explore.injection.fault import RunToken
 from quintant.testing.explore.injection.injector import Injector
 from quintant.testing.explore.injection.members import MemberFaults
@@ -44,6 +46,8 @@ from quintant.testing.explore.simulation.violations import Violations
 
 # Who works by an old view may never get quiet, and need not: it ends after so long.
 STAGE_SECONDS = 5.0
+# Whatever of these changes, changes the store.
+_OF_THE_CLUSTER = (InProcessCluster, ApiServer, Client, Engine)
 # How often a user who meets a conflict tries again.
 EDIT_TRIES = 5
 
@@ -104,7 +108,7 @@ class ScenarioWorld:
         )
         somebody = SomebodyElse(cluster.server, cluster.admin, base)
         members = MemberFaults(self.supervisor, cluster.admin, trace)
-        injector.attach(cluster.server, somebody, self.supervisor.crash, members)
+        injector.attach(cluster.server, somebody, self.supervisor.crash, members, self._left)
         self._injector = injector
         self._quiescence = Quiescence(
             self.supervisor.engines,
@@ -235,6 +239,15 @@ class ScenarioWorld:
         for name, model in self.remotes.items():
             made[f"remote {name}"] = {"state": model.state()}
         return made
+
+    def _left(self) -> bytes | None:
+        """What tells this moment from another one, for who has just started."""
+        cluster, engines = self.cluster, self.supervisor.engines()
+        # How far the script has come follows from what it did, and who has started for it.
+        script = self.trace.told, [engine.started.is_set() for engine in engines], self._changed()
+        outside = self.remotes, vars(self._scenario), cluster.ids, script
+        known = fingerprint(outside, _OF_THE_CLUSTER)
+        return None if known is None else b"%d " % cluster.server.store.revision + known
 
     def _unsettled(self) -> bool:
         """Whether somebody has something to do who is not tested, or is not there yet."""
