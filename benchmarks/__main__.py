@@ -31,6 +31,7 @@ BENCHMARKS = (
     "client",
     "testcase",
     "explore",
+    "world",
     "embedded",
     "alternatives",
     "reads",

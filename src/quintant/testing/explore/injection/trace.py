@@ -61,7 +61,7 @@ class Trace:
     lines: list[str] = field(default_factory=list)
     """The story, a line per step, point, fault and restart."""
     steps: int = 0
-    told: int = 0
+    remarks: int = 0
     """How much happened that is no point: what the script did, above all."""
     frozen: bool = False
     _counts: dict[PointKind, int] = field(default_factory=lambda: dict.fromkeys(PointKind, 0))
@@ -89,7 +89,7 @@ class Trace:
     def tell(self, text: str) -> None:
         """Note something that is no point."""
         if not self.frozen:
-            self.told += 1
+            self.remarks += 1
             self.lines.append(text)
 
     def freeze(self) -> None:

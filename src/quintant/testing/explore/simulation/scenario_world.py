@@ -244,8 +244,10 @@ class ScenarioWorld:
         """What tells this moment from another one, for who has just started."""
         cluster, engines = self.cluster, self.supervisor.engines()
         # How far the script has come follows from what it did, and who has started for it.
-        script = self.trace.told, [engine.started.is_set() for engine in engines], self._changed()
-        outside = self.remotes, vars(self._scenario), cluster.ids, script
+        script = self.trace.remarks, [engine.started.is_set() for engine in engines]
+        # A model has a ledger once it was asked for it.
+        ledgers = [model.ledger for model in self.remotes.values()]
+        outside = ledgers, self.remotes, vars(self._scenario), cluster.ids, script
         known = fingerprint(outside, _OF_THE_CLUSTER)
         return None if known is None else b"%d " % cluster.server.store.revision + known
 
