@@ -75,6 +75,8 @@ class HttpTransport(Authenticated):
         # would let requests that hang keep a lease renewal waiting.
         self._connections: set[ClientConnection] = set()
         self._closed = False
+        self._first_stream: float | None = None
+        """When the first stream was opened: all that are read now and then, are at one time."""
 
     async def close(self) -> None:
         """Close every connection; what is under way fails."""
@@ -120,8 +122,11 @@ class HttpTransport(Authenticated):
     @asynccontextmanager
     async def _stream(self, call: ApiRequest, credential: Credential) -> AsyncIterator[ApiStream]:
         connection, head = await self._open(call, credential)
+        if self._first_stream is None:
+            self._first_stream = monotonic()
         try:
-            yield ApiStream(head.status, _chunks(connection, call), head.headers)
+            chunks = _chunks(connection, call, self._first_stream)
+            yield ApiStream(head.status, chunks, head.headers)
         finally:
             connection.close()
 
@@ -184,10 +189,12 @@ def _pass(
         raise
 
 
-async def _chunks(connection: ClientConnection, call: ApiRequest) -> AsyncIterator[bytes]:
+async def _chunks(
+    connection: ClientConnection, call: ApiRequest, since: float
+) -> AsyncIterator[bytes]:
     try:
         if call.gather:
-            async for piece in _gathered(connection, call.gather):
+            async for piece in _gathered(connection, call.gather, since):
                 yield piece
         else:
             while piece := await connection.read():
@@ -196,9 +203,12 @@ async def _chunks(connection: ClientConnection, call: ApiRequest) -> AsyncIterat
         raise explain_stream_error(error, call) from None
 
 
-async def _gathered(connection: ClientConnection, seconds: float) -> AsyncIterator[bytes]:
+async def _gathered(
+    connection: ClientConnection, seconds: float, first: float
+) -> AsyncIterator[bytes]:
     """What a connection brings; while that is busy, it is left unread for so long each time.
 
+    Beats are counted from `first`, so that all busy streams of a process are read by one waking up.
     Once that brought a single line, the next one is not waited for.
     """
     time = asyncio.get_running_loop().time
@@ -208,7 +218,7 @@ async def _gathered(connection: ClientConnection, seconds: float) -> AsyncIterat
         waited = soon and (not waited or piece.count(b"\n") > 1)
         yield piece
         if waited:
-            await connection.gather(seconds)
+            await connection.gather(seconds - (time() - first) % seconds)
         since = time()
 
 

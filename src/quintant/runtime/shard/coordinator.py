@@ -126,12 +126,12 @@ class Coordinator:
     def set_ready(self) -> None:
         """The caches are complete: ranges may be taken."""
         self._ready = True
-        self._wake.set()
+        self.owned.changed.set()
 
     def set_leaving(self) -> None:
         """Give every range, each as soon as nothing of it is under way."""
         self._leaving = True
-        self._wake.set()
+        self.owned.changed.set()
         self._renew.set()
 
     async def wait_released(self) -> None:
@@ -159,7 +159,7 @@ class Coordinator:
         self._calm: tuple[object, ...] = ()
         """What was observed when there was nothing to do, and nothing on its way."""
         self._was_open = False
-        self._wake, self._renew = asyncio.Event(), asyncio.Event()
+        self._renew = asyncio.Event()
         self.owned.is_open = partial(self._member.renewal.holds_with, last_change)
 
     async def _live(self) -> str:
@@ -200,7 +200,7 @@ class Coordinator:
             self._note_outage()
             pause = BUSY_TURN_SECONDS if self._busy else TURN_SECONDS
             pause = min(pause, max(self._next_death, SHORTEST_TURN_SECONDS))
-            await _wait(pause, self._wake, self.owned.changed)
+            await _wait(pause, self.owned.changed)
 
     def _note_outage(self) -> None:
         """What was refused while the fence was closed need not wait until it is due again."""
@@ -281,11 +281,11 @@ class Coordinator:
         self._moves.give(planned.give)
         self._moves.drain()
         if await self._writer.swap(lease, shards, self._wanted(shards, planned, version_of(lease))):
-            self._wake.set()
+            self.owned.changed.set()
         for name in planned.bury:
             if await self._writer.bury(observed.leases[name], name):
                 self._metrics.buried()
-                self._wake.set()
+                self.owned.changed.set()
         for name in planned.forget:
             await self._writer.forget(observed.leases[name])
         others = [m for m in observed.members if m.present and not m.ended]
@@ -360,13 +360,9 @@ class Coordinator:
             await self._writer.leave()
 
 
-async def _wait(seconds: float, *events: asyncio.Event) -> None:
-    """Wait so long, or until one of the events is set; all are clear then."""
-    waiting = {asyncio.ensure_future(event.wait()) for event in events}
-    try:
-        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for each in waiting:
-            each.cancel()
-    for event in events:
-        event.clear()
+async def _wait(seconds: float, event: asyncio.Event) -> None:
+    """Wait so long, or until the event is set; it is clear then."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    event.clear()

@@ -73,7 +73,7 @@ class OwnedRanges:
         self.overdue: dict[int, float] = {}
         """When ranges were given whose grace is over, and of which something goes on."""
         self.changed: Final = asyncio.Event()
-        """Set when something of a range that is given has ended."""
+        """Wakes who coordinates: something of a range that is given has ended, or is to be done."""
         self._moved = asyncio.Event()
         self.is_open: Callable[[], bool] = lambda: False
         """Whether our Lease was renewed in time."""

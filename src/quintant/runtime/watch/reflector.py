@@ -41,7 +41,7 @@ log: Final = get_logger()
 _QUIETLY = (WatchOutcome.ENDED, WatchOutcome.IDLE, WatchOutcome.OUTDATED, WatchOutcome.REFUSED)
 
 
-GATHER_SECONDS = 0.05
+GATHER_SECONDS = 0.1
 """How late an event may come of which most are left to others: waking up for each costs more than
 reading it."""
 

@@ -24,7 +24,7 @@ from unit.runtime.shard.group_testbed import FIRST_SECONDS, GRACE, GROUP, RANGES
 
 SERVER = str(Path(quintant.__file__).parent / "cluster")
 
-CALLS_OF_A_TURN = 650
+CALLS_OF_A_TURN = 430
 """Of a list of three Leases and a renewal, however many ranges there are."""
 ALL = {LEADER, *range(RANGES)}
 
