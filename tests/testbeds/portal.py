@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from prometheus_client.parser import text_string_to_metric_families
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service, ServicePort, ServiceSpec
 from quintant.api.events import Event
+from quintant.client.transport import ApiRequest
 from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.controllers import controllers as kubernetes
 from quintant.core.clock import Random, micro_timestamp, timestamp
@@ -40,6 +42,8 @@ from quintant.runtime.manager.manager import Manager
 from quintant.runtime.source.follower import Unreachable
 from quintant.testing import GrantedAccount, InProcessCluster, grant
 
+EXPOSES = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes"
+CLASSES = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses"
 STEP_SECONDS = 0.1
 PORT = 8080
 
@@ -66,6 +70,8 @@ class PortalTestbed:
     """Whether tunnels tell nothing."""
     account: GrantedAccount | None = None
     engine: Engine | None = None
+    """The one that was started last."""
+    engines: list[Engine] = field(default_factory=list)
     _pods: dict[str, Pod] = field(default_factory=dict)
     _since: dict[str, str] = field(default_factory=dict)
 
@@ -76,7 +82,18 @@ class PortalTestbed:
         self.account = await grant(self.cluster, manager)
         environment = self.cluster.environment(self.account.credentials)
         self.engine = await self.cluster.run(manager, environment=environment)
+        self.engines.append(self.engine)
         return self.engine
+
+    async def sent(self, method: str, path: str, body: Any = None) -> tuple[int, list[str]]:
+        """Status and warnings of a request of the administrator's."""
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        raw = msgspec.json.encode(body) if body is not None else None
+        reply = await self.cluster.admin.request(
+            ApiRequest(method, path, {}, {"Content-Type": kind}, raw)
+        )
+        text = reply.headers.get("warning", reply.headers.get("Warning", ""))
+        return reply.status, [text] if text else []
 
     async def attend(self) -> None:
         """Be the kubelet."""
@@ -234,6 +251,16 @@ class PortalTestbed:
     def _ready(self, ready: bool) -> dict[str, Any]:
         now = timestamp(self.cluster.clock.now())
         return {"type": "Ready", "status": str(ready), "lastTransitionTime": now}
+
+
+def series(engine: Engine) -> dict[tuple[str, str], float]:
+    """Every sample of a process by its name and its first label's value."""
+    text = engine.metrics.render().decode()
+    return {
+        (sample.name, next(iter(sample.labels.values()), "")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
 
 
 def exposing(

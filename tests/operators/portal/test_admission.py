@@ -7,17 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from quintant.client.transport import ApiRequest
 from quintant.core.codec import to_plain
 from quintant.core.errors import Forbidden, Invalid
 from quintant.operators.portal import controllers
 from quintant.operators.portal.api import DEFAULT_CLASS, FINALIZER, PortalExpose
 from quintant.operators.portal.options import Options
 from quintant.runtime.manager.manager import Manager
-from testbeds.portal import PortalTestbed, exposing
-
-EXPOSES = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes"
-CLASSES = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses"
+from testbeds.portal import CLASSES, EXPOSES, PortalTestbed, exposing
 
 
 def test_endpoints_and_names_are_those_of_the_contract() -> None:
@@ -37,18 +33,6 @@ def test_endpoints_and_names_are_those_of_the_contract() -> None:
         settings = hook.settings
         assert (settings.failure_policy, settings.side_effects) == ("Fail", "None")
         assert (settings.match_policy, settings.timeout_seconds) == ("Equivalent", 5)
-
-
-async def sent(
-    testbed: PortalTestbed, method: str, path: str, body: Any = None
-) -> tuple[int, list[str]]:
-    """Status and warnings of a request."""
-    kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-    raw = msgspec.json.encode(body) if body is not None else None
-    call = ApiRequest(method, path, {}, {"Content-Type": kind}, raw)
-    reply = await testbed.cluster.admin.request(call)
-    text = reply.headers.get("warning", reply.headers.get("Warning", ""))
-    return reply.status, [text] if text else []
 
 
 def tangled() -> dict[str, Any]:
@@ -89,14 +73,14 @@ async def test_seeds_of_trouble_are_refused_at_the_door(
 
 
 async def test_missing_parts_and_taken_names_are_warned_of(testbed: PortalTestbed) -> None:
-    status, warned = await sent(testbed, "POST", EXPOSES, to_plain(exposing()))
+    status, warned = await testbed.sent("POST", EXPOSES, to_plain(exposing()))
     assert status == 201
     assert "Service 'web' does not exist" in warned[0]
     assert DEFAULT_CLASS in warned[0]
     await testbed.serve()
     await testbed.classed()
     await testbed.cluster.advance(1)
-    status, warned = await sent(testbed, "POST", EXPOSES, to_plain(exposing("other", app="shop")))
+    status, warned = await testbed.sent("POST", EXPOSES, to_plain(exposing("other", app="shop")))
     assert status == 201
     assert "claimed by PortalExpose default/shop" in warned[0]
 
@@ -110,11 +94,11 @@ async def test_second_default_and_deletion_of_a_used_class_are_warned_of(
         "spec": {"replicas": 1, "size": "small"},
     }
     body = {"apiVersion": "portal.gosuda.org/v1alpha1", "kind": "TunnelClass", **second}
-    status, warned = await sent(testbed, "POST", CLASSES, body)
+    status, warned = await testbed.sent("POST", CLASSES, body)
     assert status == 201
     assert "small is the default already" in warned[0]
     await testbed.cluster.advance(1)
-    status, warned = await sent(testbed, "DELETE", f"{CLASSES}/second")
+    status, warned = await testbed.sent("DELETE", f"{CLASSES}/second")
     assert status == 200
     assert "in use by default/shop" in warned[0]
 

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from prometheus_client.parser import text_string_to_metric_families
-
 from quintant.operators.portal.api import TunnelClass
-from testbeds.portal import PortalTestbed
+from testbeds.portal import PortalTestbed, series
 
 
-def series(testbed: PortalTestbed) -> dict[tuple[str, str], float]:
-    """Every sample by its name and its one label's value."""
+def read(testbed: PortalTestbed) -> dict[tuple[str, str], float]:
     assert testbed.engine is not None
-    text = testbed.engine.metrics.render().decode()
-    return {
-        (sample.name, next(iter(sample.labels.values()), "")): sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-    }
+    return series(testbed.engine)
 
 
 async def test_gauges_equal_what_there_is(testbed: PortalTestbed) -> None:
-    assert series(testbed)["portalexpose_status_phase", "Ready"] == 0
+    assert read(testbed)["portalexpose_status_phase", "Ready"] == 0
     await testbed.ready(relays=2)
     await testbed.classed("unused", default=False)
     await testbed.expose("lost", tunnel_class="none")
     await testbed.phase("Failed", "lost")
     await testbed.cluster.advance(1)
-    found = series(testbed)
+    found = read(testbed)
     phases = {phase: found["portalexpose_status_phase", phase] for phase in
               ("Pending", "Ready", "Degraded", "Failed")}  # fmt: skip
     assert phases == {"Pending": 0, "Ready": 1, "Degraded": 0, "Failed": 1}
@@ -45,10 +37,10 @@ async def test_gauges_equal_what_there_is(testbed: PortalTestbed) -> None:
 
 async def test_series_of_a_class_goes_with_it(testbed: PortalTestbed) -> None:
     await testbed.ready()
-    before = series(testbed)
+    before = read(testbed)
     await testbed.cluster.client.delete(await testbed.cluster.get(TunnelClass, "small", ""))
     await testbed.phase("Failed")
-    after = series(testbed)
+    after = read(testbed)
     assert ("tunnelclass_referenced_total", "small") in before
     assert ("tunnelclass_referenced_total", "small") not in after
     total = ("portalexpose_reconcile_total", "success")

@@ -21,6 +21,7 @@ from quintant.operators.portal.api import (
     TunnelKey,
 )
 from quintant.operators.portal.builders import MANAGER, TUNNEL_LABELS
+from quintant.operators.portal.claims import ExposeClaims, nobody
 from quintant.operators.portal.cleanup import cleanup
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.observe import CLASS_INDEX, POD_INDEX, SERVICE_INDEX, TOKEN_INDEX
@@ -38,7 +39,7 @@ def controllers(
 ) -> None:
     """Declare everything that Portal Expose does; `remote` is how tunnels are listened to."""
     options = options or from_environment(Options, os.environ)
-    metrics = PortalMetrics()
+    metrics = PortalMetrics(sharded=manager.settings.shards is not None)
     manager.operator(options, metrics=metrics, alerts=ALERTS)
     declare(manager, options, remote or http_lines, metrics)
     tunnel_class.controllers(manager)
@@ -55,8 +56,8 @@ def declare(
 ) -> None:
     """Declare the controller of PortalExposes; `seed` is what keys are made from."""
     reports = Follower(reports_by(remote, metrics.visits.inc), same=same)
-    (
-        manager.controls(PortalExpose, name=MANAGER, when=observe.CHANGED, shared=True)
+    controller = (
+        manager.controls(PortalExpose, name=MANAGER, when=observe.CHANGED)
         .index(SERVICE_INDEX, observe.service_key)
         .index(TOKEN_INDEX, observe.token_keys)
         .index(CLASS_INDEX, observe.class_name)
@@ -85,7 +86,11 @@ def declare(
             shared=True,
         )
         .on(reports)
-        .workers(options.max_concurrent_reconciles)
+    )
+    if manager.settings.shards is not None:
+        controller.watches(ExposeClaims, to=nobody, shared=True)
+    (
+        controller.workers(options.max_concurrent_reconciles)
         .finalize(FINALIZER, cleanup)
         .reconcile(PortalExposeReconciler(options, reports, metrics, seed))
     )

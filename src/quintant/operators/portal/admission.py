@@ -7,9 +7,11 @@ object that was stored before its rules is not caught by them: it can be labelle
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import partial
 
 from quintant.api.core import Service
 from quintant.operators.portal.api import PortalExpose, TunnelClass
+from quintant.operators.portal.claims import Claiming, claiming_kind
 from quintant.operators.portal.observe import find_tokens
 from quintant.operators.portal.rules import (
     is_address,
@@ -30,14 +32,18 @@ _NAMED = 10
 
 def admit(manager: Manager) -> None:
     """Declare both webhooks, at the paths and under the names of the contract."""
-    manager.webhooks.validating(PortalExpose, check_expose, settings=SETTINGS)
+    kind = claiming_kind(sharded=manager.settings.shards is not None)
+    manager.webhooks.validating(PortalExpose, partial(check_expose, kind), settings=SETTINGS)
     manager.webhooks.validating(
-        TunnelClass, check_class, operations=("CREATE", "UPDATE", "DELETE"), settings=SETTINGS
+        TunnelClass,
+        partial(check_class, kind),
+        operations=("CREATE", "UPDATE", "DELETE"),
+        settings=SETTINGS,
     )
 
 
 async def check_expose(
-    old: PortalExpose | None, new: PortalExpose | None, admission: Admission
+    kind: type[Claiming], old: PortalExpose | None, new: PortalExpose | None, admission: Admission
 ) -> Verdict:
     """Refuse what breaks a rule; warn of what is missing, and of names that are taken."""
     if new is None or new.deleting or (old is not None and old.spec == new.spec):
@@ -45,7 +51,7 @@ async def check_expose(
     errors = tuple(validate_expose(new.spec))
     # What has no name cannot be looked for.
     unnamed = not new.spec.app.service.name
-    found = [] if unnamed else [each async for each in _expose_warnings(new, admission)]
+    found = [] if unnamed else [each async for each in _expose_warnings(kind, new, admission)]
     warnings = tuple(found)
     if errors:
         return invalid(*errors, warnings=warnings)
@@ -53,11 +59,11 @@ async def check_expose(
 
 
 async def check_class(
-    old: TunnelClass | None, new: TunnelClass | None, admission: Admission
+    kind: type[Claiming], old: TunnelClass | None, new: TunnelClass | None, admission: Admission
 ) -> Verdict:
     """Refuse what breaks a rule; warn of a second default, and of a class that is in use."""
     if new is None:
-        return Allowed(await _users(old, admission)) if old is not None else None
+        return Allowed(await _users(kind, old, admission)) if old is not None else None
     if new.deleting:
         return None
     warnings = await _rivals(old, new, admission)
@@ -66,7 +72,9 @@ async def check_class(
     return invalid(*errors, warnings=warnings) if errors else Allowed(warnings)
 
 
-async def _expose_warnings(new: PortalExpose, admission: Admission) -> AsyncIterator[str]:
+async def _expose_warnings(
+    kind: type[Claiming], new: PortalExpose, admission: Admission
+) -> AsyncIterator[str]:
     client, namespace, app = admission.client, new.metadata.namespace, new.spec.app
     if await client.find(Service, app.service.name, namespace) is None:
         yield f"Service '{app.service.name}' does not exist in namespace '{namespace}' yet"
@@ -78,12 +86,12 @@ async def _expose_warnings(new: PortalExpose, admission: Admission) -> AsyncIter
     for warning in unshared(new.spec, await find_tokens(client, new)):
         yield warning
     wanted = _claims(new)
-    for other in await client.list(PortalExpose):
+    for other in await client.list(kind):
         for host in sorted(wanted & _claims(other)) if other.key != new.key else ():
             yield f"'{app.name}' at {host} is claimed by PortalExpose {other.key} already"
 
 
-def _claims(expose: PortalExpose) -> set[str]:
+def _claims(expose: Claiming) -> set[str]:
     """The names under which it wants to be found, at all its relays."""
     app, targets = expose.spec.app.name, expose.spec.relay.targets
     return {f"{app}.{host}" for each in targets if (host := relay_host(each.url))}
@@ -101,11 +109,11 @@ async def _rivals(
     return (f"{', '.join(rivals)} is the default already; the newest class is in force",)
 
 
-async def _users(old: TunnelClass, admission: Admission) -> tuple[str, ...]:
+async def _users(kind: type[Claiming], old: TunnelClass, admission: Admission) -> tuple[str, ...]:
     classes = await admission.client.list(TunnelClass)
     users = [
         str(each.key)
-        for each in await admission.client.list(PortalExpose)
+        for each in await admission.client.list(kind)
         if (chosen := resolve(each, classes)) and chosen.metadata.name == old.metadata.name
     ]
     if not users:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import get_args
 
 from quintant.core.clock import find_timestamp, monotonic
@@ -16,11 +17,11 @@ from quintant.core.errors import AlreadyExists, Conflict
 from quintant.metrics import Collector, Counter, Histogram
 from quintant.operators.portal.api import (
     Phase,
-    PortalExpose,
     PortalExposeStatus,
     RelayState,
     TunnelClass,
 )
+from quintant.operators.portal.claims import Claiming, claiming_kind
 from quintant.operators.portal.observed import Observed
 from quintant.operators.portal.tunnel_class.plan import references
 from quintant.runtime.manager.cache_gauges import Cached, CacheGauge, CacheGauges
@@ -34,8 +35,8 @@ _LAG_BUCKETS = (0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 10, 30)
 class PortalMetrics:
     """What Portal Expose counts and measures; one set per manager."""
 
-    def __init__(self) -> None:
-        name = "portalexpose_"
+    def __init__(self, *, sharded: bool = False) -> None:
+        name, kind = "portalexpose_", claiming_kind(sharded=sharded)
         self.duration: Histogram = Histogram(
             name + "reconcile_duration_seconds", "Time of a reconcile.",
             buckets=_PASS_BUCKETS,
@@ -47,14 +48,15 @@ class PortalMetrics:
         )  # fmt: skip
         self.visits: Counter = Counter(name + "visits_total", "Visitors, as tunnels tell of them.")
         self.gauges: CacheGauges = CacheGauges(
-            CacheGauge(name + "status_phase", "PortalExposes by phase.", "phase", _by_phase),
+            CacheGauge(name + "status_phase", "PortalExposes by phase.", "phase",
+                       partial(_by_phase, kind)),
             CacheGauge(
                 name + "relay_connections_total", "Relays of PortalExposes by status.", "status",
-                _by_connection,
+                partial(_by_connection, kind),
             ),
             CacheGauge(
                 "tunnelclass_referenced_total", "PortalExposes by the class in force.",
-                "tunnelclass", _by_class,
+                "tunnelclass", partial(_by_class, kind),
             ),
         )  # fmt: skip
         for result in ("success", "error"):
@@ -88,20 +90,20 @@ class PortalMetrics:
             self.lag.observe(max((observed.now - newest).total_seconds(), 0.0))
 
 
-def _by_phase(cached: Cached) -> dict[str, float]:
-    counted = Tally(each.status.phase for each in cached.all(PortalExpose) if each.status)
+def _by_phase(kind: type[Claiming], cached: Cached) -> dict[str, float]:
+    counted = Tally(each.status.phase for each in cached.all(kind) if each.status)
     return {phase: counted[phase] for phase in get_args(Phase)}
 
 
-def _by_connection(cached: Cached) -> dict[str, float]:
+def _by_connection(kind: type[Claiming], cached: Cached) -> dict[str, float]:
     counted = Tally(
         relay.status
-        for each in cached.all(PortalExpose)
+        for each in cached.all(kind)
         if each.status and each.status.relay
         for relay in each.status.relay.connected
     )
     return {state: counted[state] for state in get_args(RelayState)}
 
 
-def _by_class(cached: Cached) -> dict[str, int]:
-    return dict(sorted(references(cached.all(PortalExpose), cached.all(TunnelClass)).items()))
+def _by_class(kind: type[Claiming], cached: Cached) -> dict[str, int]:
+    return dict(sorted(references(cached.all(kind), cached.all(TunnelClass)).items()))

@@ -10,12 +10,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from quintant.api.meta import condition_of, set_condition
-from quintant.operators.portal.api import (
-    DEFAULT_CLASS,
-    PortalExpose,
-    TunnelClass,
-    TunnelClassStatus,
-)
+from quintant.operators.portal.api import DEFAULT_CLASS, TunnelClass, TunnelClassStatus
+from quintant.operators.portal.claims import Claiming
 from quintant.operators.portal.rules import listed, validate_class
 from quintant.runtime.events.transitions import Transition, transition_events
 from quintant.runtime.reconcile.conclusion import Conclusion
@@ -77,7 +73,7 @@ def defaults(classes: Iterable[TunnelClass]) -> list[TunnelClass]:
     return sorted(wanting, key=lambda each: each.metadata.creation_timestamp or "", reverse=True)
 
 
-def resolve(expose: PortalExpose, classes: Sequence[TunnelClass]) -> TunnelClass | None:
+def resolve(expose: Claiming, classes: Sequence[TunnelClass]) -> TunnelClass | None:
     """The class of a PortalExpose, if there is one."""
     name = expose.spec.tunnel_class_name
     if name:
@@ -85,7 +81,7 @@ def resolve(expose: PortalExpose, classes: Sequence[TunnelClass]) -> TunnelClass
     return next(iter(defaults(classes)), None)
 
 
-def missing_class(expose: PortalExpose) -> tuple[str, str]:
+def missing_class(expose: Claiming) -> tuple[str, str]:
     """Reason and message when there is no class."""
     name = expose.spec.tunnel_class_name
     if name:
@@ -97,7 +93,7 @@ def missing_class(expose: PortalExpose) -> tuple[str, str]:
     )
 
 
-def references(exposes: Iterable[PortalExpose], classes: Sequence[TunnelClass]) -> dict[str, int]:
+def references(exposes: Iterable[Claiming], classes: Sequence[TunnelClass]) -> dict[str, int]:
     """How many PortalExposes each class is in force for."""
     counts = {each.metadata.name: 0 for each in classes}
     for expose in exposes:
