@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
@@ -20,7 +21,7 @@ from quintant import (
 )
 from quintant.api.core import ConfigMap
 from quintant.api.rbac import Role
-from quintant.client.fence import FENCE_KEY
+from quintant.client.fence import FENCE_KEY, FenceKey
 from quintant.core.errors import NotLeader
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.health import ProbeKind
@@ -35,7 +36,7 @@ from quintant.runtime.shard.process import (
 )
 from quintant.runtime.shard.range_states import RangeEvent, RangeState
 from quintant.testing import InProcessCluster, named
-from quintant.testing.loop import advance, settle
+from quintant.testing.loop import VirtualLoop, advance, settle
 
 
 class Spec(Model):
@@ -350,3 +351,49 @@ async def test_a_range_is_not_given_while_its_work_cleans_up_and_then_writes_not
 
     assert refused == ["yes"]
     assert owned.is_drained(LEADER)
+
+
+def test_a_range_waits_for_a_thread_that_is_blocked_and_the_thread_knows_the_range() -> None:
+    gate, known = threading.Event(), list[FenceKey | None]()
+
+    def block() -> None:
+        known.append(FENCE_KEY.get())
+        gate.wait(60)
+
+    async def blocked(obj: Slipway, ctx: Context[Slipway]) -> None:
+        if not known:
+            await ctx.in_thread(block)
+
+    def manager() -> Manager:
+        made = Manager("harbour", shards=Shards(8), grace=60)
+        made.controls(Slipway).reconcile(blocked)
+        return made
+
+    async def main() -> tuple[list[int], list[int]]:
+        cluster = InProcessCluster()
+        await cluster.create(Slipway(metadata=named("a"), spec=Spec()))
+        first = await cluster.run(manager())
+        await advance(20)
+        second = await cluster.run(manager())
+        await advance(15)
+        leaving = asyncio.create_task(cluster.stop(first))
+        await advance(10)
+        during = held(second)
+        gate.set()
+        await leaving
+        await advance(5)
+        return during, held(second)
+
+    def held(engine: Engine) -> list[int]:
+        assert engine.coordinator is not None
+        return sorted({*engine.coordinator.owned.within((RangeState.HELD,))} - {LEADER})
+
+    try:
+        with asyncio.Runner(loop_factory=lambda: VirtualLoop(patience=0.01)) as runner:
+            during, after = runner.run(main())
+    finally:
+        gate.set()
+    (key,) = known
+    assert key is not None
+    assert after == list(range(8))
+    assert during == [number for number in after if number != key.range]
