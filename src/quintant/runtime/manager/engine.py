@@ -100,7 +100,7 @@ class Engine:
         self.watchdog: Watchdog = Watchdog(
             self.metrics, self.monitor.beat, SchedulerWait(), self._blocked_by
         )
-        self.json_pages: dict[str, BoundPage] = {}
+        self.json_pages: dict[str, BoundPage] = {**self._coordination.json_pages}
         """What the program shows beside its metrics, by word."""
         self.webhooks: WebhookServer | None = self._webhook_server(webhooks) if webhooks else None
         """Its `reviews` answer in process; its port opens only in an environment that listens."""

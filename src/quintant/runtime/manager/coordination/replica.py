@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from quintant.client.fence import Fence, write_query
@@ -13,6 +14,7 @@ from quintant.runtime.cache.caches import Caches
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.ownership import KeyOwnerships
 from quintant.runtime.manager.health import HealthChecks
+from quintant.runtime.manager.probes import BoundPage
 
 if TYPE_CHECKING:
     from quintant.runtime.leader.elector import Elector
@@ -32,6 +34,8 @@ class Coordination:
     """The part of the objects that is kept; None: all of them."""
     write_seconds: float | None = None
     """After which a write is given up, by us and by the server; None: none is."""
+    json_pages: Mapping[str, BoundPage] = MappingProxyType({})
+    """What it shows beside metrics, by word, once it was bound."""
     lease_left: Callable[[], float] | None = None
     """Seconds until the lease is in doubt."""
 

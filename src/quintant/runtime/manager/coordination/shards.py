@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from quintant.client.token_bucket import TokenBucket
@@ -21,6 +22,7 @@ from quintant.runtime.shard.coordinator import Coordinator
 from quintant.runtime.shard.layout import Shards
 from quintant.runtime.shard.owned_ranges import OwnedRanges
 from quintant.runtime.shard.process import GroupSettings, ShardedProcess, run_on_leader
+from quintant.runtime.shard.shards_page import shards_page
 
 WRITE_SECONDS = LEASE_SECONDS - RENEW_SECONDS
 """What a write of a member may take: it ends before another may claim what is ours."""
@@ -54,6 +56,7 @@ class ShardCoordination(Coordination):
         self, controllers: Sequence[Controller[Any]], caches: Caches, bucket: TokenBucket | None
     ) -> None:
         self.coordinator = self._process.coordinate(controllers, caches, bucket)
+        self.json_pages = {"shards": partial(shards_page, self.coordinator, controllers)}
 
     def declare_checks(self, health: HealthChecks) -> None:
         health.add_readiness_note("shards", self.coordinator.trouble)
