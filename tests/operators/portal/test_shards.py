@@ -13,8 +13,8 @@ from quintant.core.codec import to_plain
 from quintant.core.object import ObjectMeta
 from quintant.core.owner import owned
 from quintant.operators.portal.api import KEY_TYPE, PortalExpose
+from quintant.operators.portal.api.claims import ExposeClaims
 from quintant.operators.portal.builders import key_name
-from quintant.operators.portal.claims import ExposeClaims
 from testbeds.portal import (
     CLASSES,
     EXPOSES,

@@ -20,8 +20,8 @@ from quintant.operators.portal.api import (
     TunnelClass,
     TunnelKey,
 )
+from quintant.operators.portal.api.claims import ExposeClaims, nobody
 from quintant.operators.portal.builders import MANAGER, TUNNEL_LABELS
-from quintant.operators.portal.claims import ExposeClaims, nobody
 from quintant.operators.portal.cleanup import cleanup
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.observe import CLASS_INDEX, POD_INDEX, SERVICE_INDEX, TOKEN_INDEX

@@ -11,7 +11,7 @@ from functools import partial
 
 from quintant.api.core import Service
 from quintant.operators.portal.api import PortalExpose, TunnelClass
-from quintant.operators.portal.claims import Claiming, claiming_kind
+from quintant.operators.portal.api.claims import Claiming, claiming_kind
 from quintant.operators.portal.observe import find_tokens
 from quintant.operators.portal.rules import (
     is_address,

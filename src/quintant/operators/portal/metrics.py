@@ -21,7 +21,7 @@ from quintant.operators.portal.api import (
     RelayState,
     TunnelClass,
 )
-from quintant.operators.portal.claims import Claiming, claiming_kind
+from quintant.operators.portal.api.claims import Claiming, claiming_kind
 from quintant.operators.portal.observed import Observed
 from quintant.operators.portal.tunnel_class.plan import references
 from quintant.runtime.manager.cache_gauges import Cached, CacheGauge, CacheGauges

@@ -369,6 +369,10 @@ def test_a_range_waits_for_a_thread_that_is_blocked_and_the_thread_knows_the_ran
         made.controls(Slipway).reconcile(blocked)
         return made
 
+    def numbers(engine: Engine) -> list[int]:
+        assert engine.coordinator is not None
+        return sorted({*engine.coordinator.owned.within((RangeState.HELD,))} - {LEADER})
+
     async def main() -> tuple[list[int], list[int]]:
         cluster = InProcessCluster()
         await cluster.create(Slipway(metadata=named("a"), spec=Spec()))
@@ -378,15 +382,11 @@ def test_a_range_waits_for_a_thread_that_is_blocked_and_the_thread_knows_the_ran
         await advance(15)
         leaving = asyncio.create_task(cluster.stop(first))
         await advance(10)
-        during = held(second)
+        during = numbers(second)
         gate.set()
         await leaving
         await advance(5)
-        return during, held(second)
-
-    def held(engine: Engine) -> list[int]:
-        assert engine.coordinator is not None
-        return sorted({*engine.coordinator.owned.within((RangeState.HELD,))} - {LEADER})
+        return during, numbers(second)
 
     try:
         with asyncio.Runner(loop_factory=lambda: VirtualLoop(patience=0.01)) as runner:

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from quintant.api.meta import condition_of, set_condition
 from quintant.operators.portal.api import DEFAULT_CLASS, TunnelClass, TunnelClassStatus
-from quintant.operators.portal.claims import Claiming
+from quintant.operators.portal.api.claims import Claiming
 from quintant.operators.portal.rules import listed, validate_class
 from quintant.runtime.events.transitions import Transition, transition_events
 from quintant.runtime.reconcile.conclusion import Conclusion
