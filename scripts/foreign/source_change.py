@@ -29,20 +29,29 @@ class SourceChange(NamedTuple):
 
 def changed_copy(source: Path, target: Path, changes: Iterable[SourceChange]) -> None:
     """Copy a module, and make the changes in the copy."""
-    # The cache is read-only, and its modes would come along.
-    shutil.copytree(source, target, copy_function=shutil.copyfile)
-    for folder, _, _ in os.walk(target):
-        Path(folder).chmod(0o755)
+    writable_copy(source, target)
+    apply_changes(target, changes)
+
+
+def apply_changes(copy: Path, changes: Iterable[SourceChange]) -> None:
+    """Make changes in a copy of a module."""
     for change in changes:
-        file = target / change.file
+        file = copy / change.file
         text = file.read_text() if file.is_file() else ""
         if text.count(change.old) != 1:
             raise ProgramError(
-                f"cannot change {change.file} of {source.name}",
+                f"cannot change {change.file}",
                 why=f"it has {change.old!r} {text.count(change.old)} times, and not once",
                 hint="make the change fit the version that is asked for",
             )
         file.write_text(text.replace(change.old, change.new))
+
+
+def writable_copy(source: Path, target: Path) -> None:
+    """Copy a module out of the cache of Go, which is read-only: its modes would come along."""
+    shutil.copytree(source, target, copy_function=shutil.copyfile)
+    for folder, _, _ in os.walk(target):
+        Path(folder).chmod(0o755)
 
 
 def digest(changes: Iterable[SourceChange], main: str = "") -> str:

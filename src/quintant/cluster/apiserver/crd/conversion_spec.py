@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.apiserver.meta.field_errors import forbidden, not_supported, required
+from quintant.cluster.apiserver.golang.tls_config import bundle_error
+from quintant.cluster.apiserver.meta.field_errors import (
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+)
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.webhooks.client_config import (
     has_one_target,
     review_causes,
@@ -34,6 +42,20 @@ def validate_conversion(conversion: Mapping[str, Any] | None, path: str) -> Iter
         yield forbidden(f"{path}.webhookClientConfig", _NO_WEBHOOK)
     if reviews:
         yield forbidden(f"{path}.conversionReviewVersions", _NO_WEBHOOK)
+
+
+def validate_bundle(crd: JsonObject, live: JsonObject) -> Iterator[Cause]:
+    """What is wrong with a new bundle, once the kind is served; one that was wrong may stay so."""
+    if (error := conversion_bundle_error(crd)) and not conversion_bundle_error(live):
+        path = "spec.conversion.webhookClientConfig.caBundle"
+        yield invalid(path, crd["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"], error)
+
+
+def conversion_bundle_error(crd: JsonObject) -> str:
+    """Why no webhook could ever be believed; nothing without a bundle."""
+    conversion = crd["spec"].get("conversion") or {}
+    client = (conversion.get("webhook") or {}).get("clientConfig") or {}
+    return bundle_error(b64decode(client.get("caBundle") or ""))
 
 
 def _client(client: Mapping[str, Any] | None, path: str) -> Iterator[Cause]:

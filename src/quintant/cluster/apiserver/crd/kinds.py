@@ -172,6 +172,7 @@ def _names(names: JsonObject) -> KindNames:
         names.get("singular", ""),
         tuple(names.get("shortNames") or ()),
         tuple(names.get("categories") or ()),
+        names.get("listKind", ""),
     )
 
 

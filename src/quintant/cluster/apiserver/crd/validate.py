@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.crd.approval import validate_approval
-from quintant.cluster.apiserver.crd.conversion_spec import validate_conversion
+from quintant.cluster.apiserver.crd.conversion_spec import validate_bundle, validate_conversion
 from quintant.cluster.apiserver.crd.names import validate_name_spelling, validate_names
 from quintant.cluster.apiserver.crd.subresources import (
     validate_printer_column,
@@ -206,6 +206,7 @@ def _unchanged(crd: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     conditions = live["status"].get("conditions") or ()
     if any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
         fixed = [("scope",), ("names", "kind"), *fixed]
+        yield from validate_bundle(crd, live)
     for path in fixed:
         new, old = _at(crd["spec"], path), _at(live["spec"], path)
         if new != old:

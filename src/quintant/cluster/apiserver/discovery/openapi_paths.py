@@ -13,7 +13,11 @@ from quintant.cluster.apiserver.codec.body import (
     YAML,
 )
 from quintant.cluster.apiserver.discovery import api_resources
-from quintant.cluster.apiserver.discovery.openapi_schemas import reference, schema_name
+from quintant.cluster.apiserver.discovery.openapi_schemas import (
+    list_schema_name,
+    reference,
+    schema_name,
+)
 from quintant.cluster.apiserver.handlers.resource import resource_verbs
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.types import JsonObject
@@ -75,7 +79,7 @@ def _path(kind: Kind, schema: str, gvk: JsonObject, verbs: Iterable[str]) -> Jso
 
 
 def _operation(kind: Kind, verb: str, schema: str, gvk: JsonObject) -> JsonObject:
-    named = f"{schema}List" if verb == "list" else schema
+    named = list_schema_name(kind) if verb == "list" else schema
     answer = {media: {"schema": reference(named)} for media in (JSON, YAML)}
     operation: JsonObject = {
         "parameters": [_parameter(name) for name in _PARAMETERS.get(verb, ())],

@@ -71,7 +71,7 @@ def components(kinds: Iterable[Kind]) -> dict[str, Schema]:
         else:
             found[name] = _custom(kind)
         found[name] = found[name] | {_GVK: [_gvk(kind, _kind(kind))]}
-        found[f"{name}List"] = _list(kind, name)
+        found[list_schema_name(kind)] = _list(kind, name)
         for sub in api_resources.subresources(kind):
             if (own := _document(kind, sub)) is not None:
                 _collect(own, found)
@@ -106,6 +106,11 @@ def schema_name(kind: Kind, sub: ServedSubresource | None = None) -> str:
     return f"{domain}.{resource.version}.{resource.kind}"
 
 
+def list_schema_name(kind: Kind) -> str:
+    """The name of the schema of a list of a kind's objects."""
+    return f"{schema_name(kind).removesuffix(_kind(kind))}{kind.list_kind}"
+
+
 def _document(kind: Kind, sub: ServedSubresource) -> MessageType | None:
     """What a subresource reads or shows, where that is not its parent."""
     label = f"{sub.group}/{sub.version}" if sub.version else kind.resource.api_version
@@ -121,7 +126,6 @@ def _gvk(kind: Kind, name: str) -> JsonObject:
 
 
 def _list(kind: Kind, name: str) -> Schema:
-    listed = f"{_kind(kind)}List"
     return {
         "type": "object",
         "required": ["items"],
@@ -131,7 +135,7 @@ def _list(kind: Kind, name: str) -> Schema:
             "kind": {"type": "string"},
             "metadata": {"allOf": [reference(f"{META}ListMeta")]},
         },
-        _GVK: [_gvk(kind, listed)],
+        _GVK: [_gvk(kind, kind.list_kind)],
     }
 
 

@@ -12,12 +12,15 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from quintant.cluster.apiserver.golang.pem import pem_blocks
+
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
 BUNDLES = 64
 """Sets of authorities kept ready: more than there are servers that a cluster calls."""
-NO_BUNDLE = "unable to load root certificates: unable to parse bytes as PEM block"
+_UNREADABLE = "unable to load root certificates"
+NO_BUNDLE = f"{_UNREADABLE}: unable to parse bytes as PEM block"
 
 # How a certificate is asked for in its binary form, of Python's own wrapper of OpenSSL.
 _DER = 2
@@ -29,6 +32,16 @@ def certificate_pool(bundle: bytes) -> tuple[Certificate, ...]:
     from quintant.cluster.apiserver.golang.x509_verify import read_pool
 
     return read_pool(bundle)
+
+
+def bundle_error(bundle: bytes) -> str:
+    """What Go says of a bundle without any certificate; nothing if there is no bundle at all."""
+    if not bundle or certificate_pool(bundle):
+        return ""
+    titles = [block.title for block in pem_blocks(bundle) if not block.has_headers]
+    if b"CERTIFICATE" in titles:
+        return f"{_UNREADABLE}: failed to parse certificate: x509: malformed certificate"
+    return f"{_UNREADABLE}: no valid certificate authority data seen" if titles else NO_BUNDLE
 
 
 def unverified_context() -> ssl.SSLContext:

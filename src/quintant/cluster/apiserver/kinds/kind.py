@@ -27,6 +27,8 @@ class KindNames(Struct, frozen=True):
     singular: str = ""
     short: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    listed: str = ""
+    """The kind of a list, where it is not that of its items with `List` behind it."""
 
 
 class FieldLabels(Struct, frozen=True):
@@ -92,6 +94,11 @@ class Kind(Struct, frozen=True, eq=False):
     @property
     def name(self) -> str:
         return self.resource.plural
+
+    @property
+    def list_kind(self) -> str:
+        """What a list of objects calls itself."""
+        return self.names.listed or f"{self.resource.kind}List"
 
     @property
     def request_cost(self) -> int:

@@ -123,7 +123,8 @@ class ObjectEncoder(Struct, frozen=True):
     def encode_list(self, metadata: JsonObject, items: Iterable[bytes]) -> bytes:
         """A list of items already written."""
         name, version = self._names
-        head = msgspec.json.encode({"kind": f"{name}List", "apiVersion": version})[:-1]
+        listed = f"{name}List" if self.partial else self.kind.list_kind
+        head = msgspec.json.encode({"kind": listed, "apiVersion": version})[:-1]
         about = msgspec.json.encode(metadata)
         return b'%b,"metadata":%b,"items":[%b]}\n' % (head, about, b",".join(items))
 

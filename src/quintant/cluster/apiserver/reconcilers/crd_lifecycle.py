@@ -18,6 +18,8 @@ import msgspec
 from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.crd import definition as definitions
 from quintant.cluster.apiserver.crd import kinds as crd_kinds
+from quintant.cluster.apiserver.crd.approval import approval_condition
+from quintant.cluster.apiserver.crd.conversion_spec import conversion_bundle_error
 from quintant.cluster.apiserver.crd.conversion_webhook import Converter
 from quintant.cluster.apiserver.crd.kinds import StorageEpochs
 from quintant.cluster.apiserver.crd.names import accept_names
@@ -33,6 +35,7 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.reconcilers.crd_status import (
     CLEARED,
     ESTABLISHED,
+    INVALID_BUNDLE,
     NEVER,
     TERMINATING,
     StatusChange,
@@ -139,9 +142,14 @@ class CrdLifecycle:
         self._mark(name, writes, partial(with_accepted_names, naming))
         accepted = self._read(name)
         assert accepted is not None, "it was just marked"
-        if naming.condition.status or ESTABLISHED.is_set(accepted["status"]):
+        established = ESTABLISHED.is_set(accepted["status"])
+        if not established and naming.condition.status and conversion_bundle_error(accepted):
+            self._mark(name, writes, INVALID_BUNDLE.set)
+        elif established or naming.condition.status:
             self._serve(name, accepted)
             self._mark(name, writes, ESTABLISHED.set)
+        if (approval := approval_condition(accepted)) is not None:
+            self._mark(name, writes, approval.set)
         if before != naming.names:
             self._dirty |= dict.fromkeys(self._group(name, spec["group"]))
 

@@ -19,6 +19,9 @@ WAITING = StatusCondition("Established", False, "NotAccepted", "not all names ar
 ESTABLISHED = StatusCondition(
     "Established", True, "InitialNamesAccepted", "the initial names have been accepted"
 )
+INVALID_BUNDLE = StatusCondition(
+    "Established", False, "InvalidCABundle", "The conversion webhook CABundle is invalid"
+)
 TERMINATING = StatusCondition(
     "Terminating", True, "InstanceDeletionInProgress", "CustomResource deletion is in progress"
 )
