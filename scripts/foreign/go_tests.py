@@ -28,8 +28,6 @@ class GoTests:
     """The tests of one published module, at its authors' pinned versions of all others."""
 
     module: GoProgram
-    nested: tuple[tuple[str, GoProgram], ...] = ()
-    """Folders of its repository that are published as modules of their own."""
     generate: Callable[[Path], None] = _nothing
     """Writes into the copy what its authors' makefile makes there."""
     changes: tuple[SourceChange, ...] = ()
@@ -45,8 +43,6 @@ class GoTests:
                 with workshop(folder / "copying") as work:
                     copy = work / _SOURCE
                     writable_copy(self.module.source(environ, report=report), copy)
-                    for inner, module in self.nested:
-                        writable_copy(module.source(environ, report=report), copy / inner)
                     self.generate(copy)
                     apply_changes(copy, self.changes)
                     for path, text in self.added:
@@ -59,12 +55,13 @@ class GoTests:
     ) -> Path:
         """Return the tests of a package of the module; build them first where they are missing."""
         source, folder = self.source(environ, report=report), self._folder(environ)
-        program = folder / "bin" / f"{package.replace('/', '_')}.test"
+        # Named as Go would: tests read from their own names who a field's manager is.
+        program = folder / "bin" / package / f"{Path(package).name}.test"
         with locked(folder, report):
             if not os.access(program, os.X_OK):
                 with workshop(folder / "building") as work:
                     self._build(environ, report, package, source, work / program.name)
-                    program.parent.mkdir(exist_ok=True)
+                    program.parent.mkdir(parents=True, exist_ok=True)
                     (work / program.name).replace(program)
         return program
 

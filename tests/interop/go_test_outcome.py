@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,9 +32,11 @@ class Outcome:
     failed: list[str]
 
 
-def flags(report: Path, *, ginkgo: bool) -> Iterator[str]:
+def flags(report: Path, *, ginkgo: bool, left_out: Iterable[str] = ()) -> Iterator[str]:
     """Those with which a program of tests tells what `outcome` reads."""
     yield "-test.v=test2json"
+    if skipped := "|".join(left_out):
+        yield f"-test.skip=^({skipped})$"
     if ginkgo:
         yield from ("-ginkgo.no-color", f"-ginkgo.json-report={report}")
 

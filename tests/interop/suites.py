@@ -7,37 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from foreign.catalogue import CERT_MANAGER_CONTROLLER, CONTROLLER_RUNTIME
-from foreign.go_program import GoProgram
+from foreign.catalogue import CONTROLLER_RUNTIME
 from foreign.go_tests import GoTests
-from foreign.source_change import SourceChange
-from interop import cert_manager
 
 PAGE = Path(__file__).parents[2] / "docs/envtest.md"
 PAIR = ("etcd", "kube-apiserver", "kubectl")
 _ROW = re.compile(r"^\| `([\w/.-]+)` \| (\d+) \| (\d+) \| (\d+) \|", re.MULTILINE)
-_CAPI = "sigs.k8s.io/cluster-api"
-CLUSTER_API = GoProgram("cluster-api", _CAPI, "v1.14.2")
-CLUSTER_API_TYPES = GoProgram("cluster-api-types", f"{_CAPI}/api", CLUSTER_API.version)
-
-APIEXTENSIONS = GoProgram("apiextensions", "k8s.io/apiextensions-apiserver", "v0.36.3")
-_FIXTURES = "test/integration/fixtures"
-_STARTED = SourceChange(f"{_FIXTURES}/server.go", "servertesting.StartTestServer(", "startPair(")
-_PAIR_GO = Path(__file__).parent / "programs/apiextensions/pair.go"
-_APIEXTENSIONS_TESTS = GoTests(
-    APIEXTENSIONS,
-    changes=(_STARTED,),
-    added=((f"{_FIXTURES}/{_PAIR_GO.name}", _PAIR_GO.read_text()),),
-)
-"""Its tests start the pair, and not a server of their own inside themselves."""
-
-
-def generate_definitions(source: Path) -> None:
-    """What cert-manager's makefile makes before its tests run."""
-    folder = source / "_bin/yaml/templated-crds"
-    folder.mkdir(parents=True)
-    for name, text in cert_manager.definitions(source):
-        (folder / f"{name}.templated.yaml").write_text(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +24,8 @@ class Project:
     tests: GoTests
     by_program: bool = False
     """A variable for each program, in place of one for their folder."""
+    left_out: tuple[str, ...] = ()
+    """Tests that can be of no pair but the one that they start themselves."""
 
     def variables(self, assets: Path) -> Mapping[str, str]:
         """Those by which its tests find the pair of a folder."""
@@ -75,16 +52,7 @@ class Suite:
         return f"{self.project.tests.module.name}/{self.package}"
 
 
-PROJECTS = (
-    Project("controller-runtime", GoTests(CONTROLLER_RUNTIME)),
-    Project("Cluster API", GoTests(CLUSTER_API, (("api", CLUSTER_API_TYPES),))),
-    Project(
-        "cert-manager",
-        GoTests(CERT_MANAGER_CONTROLLER, generate=generate_definitions),
-        by_program=True,
-    ),
-    Project("apiextensions-apiserver", _APIEXTENSIONS_TESTS),
-)
+PROJECTS = (Project("controller-runtime", GoTests(CONTROLLER_RUNTIME)),)
 
 
 def suites() -> Iterator[Suite]:

@@ -12,13 +12,12 @@ from foreign.go_program import GoProgram
 from foreign.go_tests import GoTests
 from foreign.source_change import SourceChange
 
-# Stands for Go: knows the folder of each module, and "builds" a program that says where it was.
+# Stands for Go: knows the folder of a module, and "builds" a program that says where it was.
 GO = """\
 #!/bin/sh
 echo "$1" >> "$CALLS"
 case "$1" in
-mod) case "$4" in *api@*) inner=api ;; *) inner=tool ;; esac
-     printf '%s' '{"Dir": "'"$MODULES/$inner"'"}' ;;
+mod) printf '%s' '{"Dir": "'"$MODULE"'"}' ;;
 test) source=$3
       while [ "$1" != -o ]; do shift; done
       [ -d "$source/$3" ] || exit 1
@@ -27,32 +26,30 @@ test) source=$3
 esac
 """
 TOOL = GoProgram("tool", "example.com/tool", "v1.2.3")
-TYPES = GoProgram("types", "example.com/tool/api", "v1.2.3")
 
 
 def made(source: Path) -> None:
     (source / "made").write_text("by its makefile\n")
 
 
-TESTS = GoTests(TOOL, (("api", TYPES),), made)
+TESTS = GoTests(TOOL, made)
 
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
-    """The variables of a machine whose Go is a script, and whose modules are read-only."""
+    """The variables of a machine whose Go is a script, and whose module is read-only."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/go").write_text(GO)
     (tmp_path / "bin/go").chmod(0o755)
-    for file in ("tool/pkg/a_test.go", "api/v1/types.go"):
-        path = tmp_path / "modules" / file
-        path.parent.mkdir(parents=True)
-        path.write_text("package x\n")
-        path.parent.chmod(0o555)
+    path = tmp_path / "module/pkg/a_test.go"
+    path.parent.mkdir(parents=True)
+    path.write_text("package x\n")
+    path.parent.chmod(0o555)
     return {
         "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
         "QUINTANT_CACHE": str(tmp_path / "cache"),
         "CALLS": str(tmp_path / "calls"),
-        "MODULES": str(tmp_path / "modules"),
+        "MODULE": str(tmp_path / "module"),
     }
 
 
@@ -60,11 +57,9 @@ def quiet(line: str) -> None:
     """Nobody reads it."""
 
 
-def test_the_copy_has_nested_modules_what_is_made_and_may_be_written(
-    environ: dict[str, str],
-) -> None:
+def test_the_copy_has_what_is_made_and_may_be_written(environ: dict[str, str]) -> None:
     source = TESTS.source(environ, report=quiet)
-    assert (source / "api/v1/types.go").read_text() == "package x\n"
+    assert (source / "pkg/a_test.go").read_text() == "package x\n"
     assert (source / "made").exists()
     (source / "pkg/beside").write_text("a test's")
     assert TESTS.source(environ, report=quiet) == source
@@ -85,7 +80,7 @@ def test_tests_are_built_once_in_the_copy(environ: dict[str, str]) -> None:
     assert TESTS.provide("pkg", environ, report=quiet) == program
     said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     assert said == f"{TESTS.source(environ, report=quiet)} ./pkg\n"
-    assert Path(environ["CALLS"]).read_text().split() == ["mod", "mod", "test"]
+    assert Path(environ["CALLS"]).read_text().split() == ["mod", "test"]
 
 
 def test_tests_find_their_source_by_the_path_of_their_module(environ: dict[str, str]) -> None:
