@@ -318,3 +318,31 @@ async def test_only_what_changes_is_held_against_a_stricter_schema(target: Targe
     assert causes(await merged(target, path, {"spec": {"object": {"a": 2}}})) == {
         (REQUIRED, "spec.object.c", "Required value")
     }
+
+
+NAMED = {"type": "object", "properties": {"name": {"type": "string", "pattern": "^x"}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "wrong"),
+    [
+        ({"required": ["more"]}, {"more"}),
+        ({"minProperties": 9}, {"<nil>"}),
+        ({"x-kubernetes-validations": [{"rule": "self.metadata.name != 'a'"}]}, {"<nil>"}),
+        ({"properties": {"kind": {"type": "string", "pattern": "^x"}}}, {"kind"}),
+        ({"properties": {"apiVersion": {"type": "string", "pattern": "^x"}}}, {"apiVersion"}),
+        ({"properties": {"content": {"type": "integer", "minimum": 5}}}, set()),
+        ({"properties": {"metadata": NAMED}}, set()),
+    ],
+)
+async def test_what_an_object_as_a_whole_breaks_is_refused_though_nothing_changes(
+    target: Target, schema: JsonObject, wrong: set[str]
+) -> None:
+    """What a new schema forbids inside of it may stay as long as it is left alone."""
+    kind = await target.define(schema=OPEN)
+    await target.create(kind.path(), kind.object("a", content=1))
+    known = {**schema.get("properties", {}), "new": {"type": "string", "default": "yes"}}
+    await redefined(target, kind, {**OPEN, **schema, "properties": known})
+    await eventually(target, kind.path("a"), lambda obj: "new" in obj)
+    reply = await merged(target, kind.path("a"), {})
+    assert {field for _, field, _ in causes(reply)} == wrong

@@ -56,7 +56,7 @@ class CustomSchema:
 
     def __init__(self, schema: Schema, scale: Scale | None = None) -> None:
         self._schema = structural.resource_schema(schema)
-        self._whole = SchemaValidator(schema)
+        self._whole = SchemaValidator(schema, whole=True)
         self._status = SchemaValidator((schema.get("properties") or {}).get(_STATUS) or {})
         self._rules = ValidationRules.compile(schema)
         self._scale = scale

@@ -81,7 +81,8 @@ class ValidationRules(Struct, frozen=True):
         """What breaks the rules of an object, and what did so before."""
         found = _Validation()
         with suppress(_Stop):
-            found.visit(self, obj, old, _Position(path, obj, old))
+            # Whether a whole object changed cannot be told: it counts as changed.
+            found.visit(self, obj, old, _Position(path, obj))
         return ValidationResult(found.causes, found.warnings)
 
 

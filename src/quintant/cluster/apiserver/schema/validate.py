@@ -41,10 +41,10 @@ _HIDDEN = frozenset({"apiVersion", "kind"})
 
 
 class SchemaValidator:
-    """What tells whether a value fits a schema."""
+    """What tells whether a value fits a schema; a whole object is never taken as unchanged."""
 
-    def __init__(self, schema: Schema) -> None:
-        self._check = compiled(schema)
+    def __init__(self, schema: Schema, *, whole: bool = False) -> None:
+        self._check = compiled(schema, nested=whole)
 
     def __call__(self, value: Any, old: Any = ABSENT, prefix: str = "") -> list[Cause]:
         """The causes, each once; their fields are below `prefix`."""
@@ -53,7 +53,10 @@ class SchemaValidator:
 
 
 def compiled(schema: Schema, *, nested: bool = False) -> Check:
-    """The check of a schema; one nested in a logical combination never lets old errors through."""
+    """The check of a schema.
+
+    One of a whole object, and one nested in a logical combination, lets no old errors through.
+    """
     parts = _Parts(schema)
 
     def check(value: Any, path: str, old: Any) -> Sequence[Cause]:
