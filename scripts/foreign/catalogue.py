@@ -169,6 +169,16 @@ BASEDPYRIGHT = PythonProgram("basedpyright", ("basedpyright==1.40.2",))
 """Pyright, which brings the Node.js that it runs on."""
 KOPF = PythonProgram("kopf", ("kopf[dev]==1.45.2", "pykube-ng==23.6.0", "PyYAML==6.0.3"))
 """With what its own examples import beside it."""
+KOPF_TESTS = PythonProgram(
+    "kopf-tests",
+    (
+        *KOPF.requirements, "certbuilder==0.14.2", "certvalidator==0.11.1", "freezegun==1.5.5",
+        "kmock==0.8", "kubernetes==37.0.2", "looptime==0.9", "pytest==9.2.0",
+        "pytest-aiohttp==1.1.1", "pytest-asyncio==1.5.0", "pytest-mock==3.17.0",
+        "pytest-timeout==2.4.0",
+    ),
+)  # fmt: skip
+"""With what its own tests need."""
 KR8S = PythonProgram("kr8s", ("kr8s==0.20.15",))
 KUBERNETES_ASYNCIO = PythonProgram("kubernetes_asyncio", ("kubernetes_asyncio==36.1.0",))
 LIGHTKUBE = PythonProgram("lightkube", ("lightkube==1.0.1",))
@@ -202,6 +212,7 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         FRPS,
         HELM,
         IM,
+        KOPF_TESTS,
         K9S,
         KOPF,
         KR8S,

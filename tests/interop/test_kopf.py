@@ -1,4 +1,4 @@
-"""kopf's own examples, unchanged: under kopf and under us, beside each other."""
+"""kopf's examples and end-to-end tests, unchanged: under kopf and under us, beside each other."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from foreign import ProgramError
-from foreign.catalogue import KOPF
+from foreign.catalogue import KOPF, KOPF_TESTS
+from foreign.python_program import PythonProgram
 from interop.conftest import Aloud
 from quintant.cluster.instance.cluster import ClusterConfig, run_cluster, save_kubeconfig
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import BindAddress
+from testbeds import kopf_tests
 from testbeds.kopf_examples import Framework, Life, examples_folder, live, open_scene, ours, theirs
 
 NAMES = (
@@ -29,23 +31,38 @@ PRINTS_ITS_OWN = {"08-events", "16-indexing"}
 """What these print is raw objects, with versions and times of their cluster."""
 
 
+def provided(program: PythonProgram, aloud: Aloud) -> Path:
+    """The Python that has a program."""
+    try:
+        with aloud():
+            return program.provide(os.environ)
+    except ProgramError as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture
 def python(aloud: Aloud) -> Path:
     """The Python that has kopf."""
-    try:
-        with aloud():
-            return KOPF.provide(os.environ)
-    except ProgramError as error:
-        pytest.skip(str(error))
+    return provided(KOPF, aloud)
+
+
+@pytest.fixture
+def tests_python(aloud: Aloud) -> Path:
+    """The Python that has what kopf's own tests need."""
+    return provided(KOPF_TESTS, aloud)
+
+
+async def cluster_of(stack: AsyncExitStack, kubeconfig: Path) -> None:
+    """A cluster with a node, as long as a stack lasts."""
+    config = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(1))
+    save_kubeconfig(await stack.enter_async_context(run_cluster(config)), kubeconfig)
 
 
 async def one(framework: Framework, name: str, folder: Path, tmp_path: Path) -> Life:
     """The life of an example in a cluster of its own."""
     async with AsyncExitStack() as stack:
-        config = ClusterConfig(BindAddress("127.0.0.1", 0), controllers=True, fleet=Fleet(1))
-        cluster = await stack.enter_async_context(run_cluster(config))
         kubeconfig = tmp_path / framework.name
-        save_kubeconfig(cluster, kubeconfig)
+        await cluster_of(stack, kubeconfig)
         scene = await stack.enter_async_context(open_scene(kubeconfig, folder))
         return await live(framework, folder / name / "example.py", scene, kubeconfig)
 
@@ -73,3 +90,22 @@ async def test_an_example_ends_as_under_kopf(name: str, python: Path, tmp_path: 
     assert made.code == wanted.code, made.errors
     if name not in PRINTS_ITS_OWN:
         assert made.printed == wanted.printed, made.errors
+
+
+TESTS = 17
+"""kopf's end-to-end tests: one for each example without tests of its own, and theirs."""
+
+
+async def test_its_own_end_to_end_tests_pass_as_under_kopf(
+    tests_python: Path, tmp_path: Path
+) -> None:
+    sources, found = examples_folder(tests_python).parent, []
+    async with AsyncExitStack() as stack:
+        for plugin in (kopf_tests.THEIRS, kopf_tests.OURS):
+            kubeconfig = tmp_path / plugin
+            await cluster_of(stack, kubeconfig)
+            found.append(kopf_tests.end_to_end(plugin, tests_python, sources, kubeconfig))
+        theirs, ours = await asyncio.gather(*found)
+    assert ours.others == {}, ours.printed
+    assert ours.passed == theirs.passed | theirs.others.keys()
+    assert len(ours.passed) == TESTS

@@ -19,7 +19,7 @@ VERSION = "1.45"
 UNSUPPORTED = frozenset(
     {
         "AiohttpSession", "AsyncDaemonStopperChecker", "SyncDaemonStopperChecker", "WebhookFn",
-        "WebhookServerProtocol", "login_via_async_client", "run_tasks", "spawn_tasks", "testing",
+        "WebhookServerProtocol", "login_via_async_client", "run_tasks", "spawn_tasks",
     }
 )  # fmt: skip
 """What kopf has and this has not."""
@@ -42,6 +42,17 @@ class _Kopf(ModuleType):
         raise AttributeError(f"module 'kopf' has no attribute {name!r}")
 
 
+class _Testing(ModuleType):
+    """`kopf.testing`, loaded when a test wants something of it: operators at work never do."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what the machinery of imports asks every module for
+            raise AttributeError(name)
+        from quintant.kopf import testing
+
+        return getattr(testing, name)
+
+
 def provide() -> ModuleType:
     """Have `import kopf` give the names that are here, from now on in this process."""
     held = sys.modules.get(NAME)
@@ -53,5 +64,8 @@ def provide() -> ModuleType:
     made = _Kopf(NAME, "Handlers of kopf, on Quintant.")
     made.__dict__.update({name: getattr(public, name) for name in public.__all__})
     made.__dict__.update(__version__=VERSION, __all__=list(public.__all__))
-    sys.modules.update({NAME: made, f"{NAME}.on": on, f"{NAME}.lifecycles": lifecycles})
+    made.__dict__["testing"] = testing = _Testing(f"{NAME}.testing")
+    sys.modules.update(
+        {NAME: made, f"{NAME}.on": on, f"{NAME}.lifecycles": lifecycles, testing.__name__: testing}
+    )
     return made

@@ -42,6 +42,11 @@ class Reason(StrEnum):
     GONE = "gone"
 
 
+_TITLES = {
+    HandlerKind.STARTUP: "Activity", HandlerKind.CLEANUP: "Activity",
+    HandlerKind.LOGIN: "Activity", HandlerKind.PROBE: "Activity",
+    HandlerKind.DAEMON: "Daemon", HandlerKind.TIMER: "Timer",
+}  # fmt: skip
 HANDLED = frozenset({Reason.CREATE, Reason.UPDATE, Reason.DELETE, Reason.RESUME})
 """What handlers are called for; the others are for the log alone."""
 
@@ -91,6 +96,11 @@ class Handler:
     cancellation_backoff: float | None = None
     cancellation_timeout: float | None = None
     cancellation_polling: float | None = None
+
+    @property
+    def title(self) -> str:
+        """What the log calls it, in kopf's words: people's tests look for them."""
+        return f"{_TITLES.get(self.kind, 'Handler')} {self.id!r}"
 
 
 def handler_id(

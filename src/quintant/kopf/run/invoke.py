@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from quintant.kopf.declare.errors import (
     PermanentError,
     TemporaryError,
 )
-from quintant.kopf.declare.handlers import Handler
+from quintant.kopf.declare.handlers import Handler, HandlerKind
 from quintant.kopf.declare.lifecycles import Lifecycle
 from quintant.kopf.declare.settings import OperatorSettings
 from quintant.kopf.persist.progress import ChangeProgress, HandlerOutcome, HandlerProgress
@@ -96,7 +97,8 @@ async def call_handler(
         return HandlerOutcome(
             outcome.final, outcome.delay, None, outcome.exception, frozenset(subhandlers.ids)
         )
-    cause.logger.debug("Handler %r is done.", handler.id)
+    level = logging.DEBUG if handler.kind is HandlerKind.INDEX else logging.INFO
+    cause.logger.log(level, "%s succeeded.", handler.title)
     return HandlerOutcome(True, result=result, subrefs=frozenset(subhandlers.ids))
 
 
@@ -216,6 +218,19 @@ def _delay(execution: Execution, handler: Handler, error: Exception) -> float | 
 
 def _log(cause: Any, handler: Handler, outcome: HandlerOutcome, error: Exception) -> None:
     expected = isinstance(error, PermanentError | TemporaryError)
-    then = "" if outcome.final else f"; it is called again in {outcome.delay} s"
-    text = f"Handler {handler.id!r} failed{then}: {error or error!r}"
-    cause.logger.error(text, exc_info=None if expected else error)
+    how = _manner(error, outcome)
+    cause.logger.error(
+        "%s failed %s: %s", handler.title, how, error or repr(error),
+        exc_info=None if expected else error,
+    )  # fmt: skip
+
+
+def _manner(error: Exception, outcome: HandlerOutcome) -> str:
+    """How a handler failed, and what comes of it."""
+    if isinstance(error, PermanentError):
+        return "permanently"
+    then = "and will stop now" if outcome.final else f"and will be called in {outcome.delay} s"
+    if isinstance(error, TemporaryError):
+        return f"temporarily {then}"
+    ignored = outcome.final and outcome.exception is None
+    return f"with an exception {'and will ignore it' if ignored else then}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -92,6 +93,7 @@ class KopfOperator:
         try:
             async with AsyncExitStack() as stack:
                 environment = await self._logged_in(stack, execution, indices)
+                logging.getLogger("kopf.activities").debug("Client is configured.")
                 rest = Rest(environment.transport)
                 events = EventPoster(rest, settings, environment.clock, environment.namespace)
                 await self._work(environment, rest, self._execution(events), indices, events)

@@ -36,6 +36,16 @@ from quintant.kopf.values.flags import DaemonStoppingReason
 from quintant.kopf.values.loggers import ObjectLogger
 from quintant.kopf.values.patch import Patch
 
+_TITLES = {
+    Reason.CREATE: "Creation", Reason.UPDATE: "Updating",
+    Reason.DELETE: "Deletion", Reason.RESUME: "Resuming",
+}  # fmt: skip
+_UNHANDLED = {
+    Reason.GONE: "Deleted, really deleted: there is nothing left to do.",
+    Reason.NOOP: "Something has changed, but nothing that handlers are about.",
+}
+"""What people's tests look for in a log, in kopf's words as far as they do."""
+
 
 class Rounds:
     """Rounds of the objects of one resource."""
@@ -166,6 +176,7 @@ class Rounds:
         holds, going = held(body, finalizer), deleting(body) or change.reason is Reason.GONE
         wanted = waiting or self._holds(change)
         if wanted and not holds and not going:
+            change.logger.debug("Adding the finalizer: handlers have a say in its deletion.")
             patch.fns.append(partial(_hold, finalizer))
             return True
         if not wanted and holds and change.reason is not Reason.GONE:
@@ -194,13 +205,23 @@ class Rounds:
         if not any(matches(each, change, changes=False) for each in handlers):
             return []  # no handler of this object: nothing is kept of it
         if change.reason not in HANDLED:
+            if change.reason in _UNHANDLED:
+                change.logger.debug(_UNHANDLED[change.reason])
             return []
         chosen = list(deduplicated(each for each in handlers if _concerns(each, change)))
         if not chosen:
             self._handled(memory, change)
             return []
+        title = _TITLES[change.reason]
+        change.logger.debug("%s is in progress: %r", title, change.body)
         progress = await self._called(chosen, change)
         if progress.done:
+            states = [each for each in progress.values() if each.active]
+            succeeded = sum(each.success for each in states)
+            change.logger.info(
+                "%s is processed: %d succeeded; %d failed.",
+                title, succeeded, len(states) - succeeded,
+            )  # fmt: skip
             self._handled(memory, change)
         return progress.delays
 
