@@ -52,6 +52,7 @@ BENCHMARKS = (
     "restart",
     "shards",
     "preview",
+    "namespaces",
 )
 
 MODULES = {"explore": "exploration", "cosmos": "cosmos.tables"}

@@ -199,6 +199,7 @@ async def _chunks(
         else:
             while piece := await connection.read():
                 yield piece
+                piece = b""  # or it is held until the next one comes
     except FAILURES as error:
         raise explain_stream_error(error, call) from None
 
@@ -217,6 +218,7 @@ async def _gathered(
         soon = time() - since < seconds and len(piece) < LARGE_BYTES
         waited = soon and (not waited or piece.count(b"\n") > 1)
         yield piece
+        piece = b""
         if waited:
             await connection.gather(seconds - (time() - first) % seconds)
         since = time()

@@ -93,7 +93,6 @@ class KopfOperator:
         try:
             async with AsyncExitStack() as stack:
                 environment = await self._logged_in(stack, execution, indices)
-                logging.getLogger("kopf.activities").debug("Client is configured.")
                 rest = Rest(environment.transport)
                 events = EventPoster(rest, settings, environment.clock, environment.namespace)
                 await self._work(environment, rest, self._execution(events), indices, events)
@@ -121,6 +120,9 @@ class KopfOperator:
         """The environment, with the server and the credentials of login handlers if there are."""
         environment = self._environment
         if not self._registry.of(HandlerKind.LOGIN):
+            logger = logging.getLogger(f"kopf.activities.{HandlerKind.LOGIN.value}")
+            logger.debug("Client is configured as kubectl's would be.")
+            logger.info("Activity 'login' succeeded.")  # kopf has login handlers of its own
             return environment
 
         async def login() -> Any:

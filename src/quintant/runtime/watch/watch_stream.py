@@ -138,6 +138,7 @@ class WatchStream(Generic[K]):
             self.alive_at = monotonic()
             for line in lines.feed(chunk):
                 self._take(line)
+            chunk = line = b""  # or the last of them is held until the next one comes
 
     def _take(self, line: bytes) -> None:
         foreign = self._foreign
