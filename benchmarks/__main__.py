@@ -53,6 +53,7 @@ BENCHMARKS = (
     "shards",
     "preview",
     "namespaces",
+    "staleness",
 )
 
 MODULES = {"explore": "exploration", "cosmos": "cosmos.tables"}

@@ -7,6 +7,7 @@ ours.
 
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from quintant.kopf.declare.registry import OperatorRegistry
 from quintant.kopf.declare.settings import OperatorSettings
@@ -15,6 +16,7 @@ from quintant.kopf.module import provide
 theirs = find_spec("kopf")
 assert theirs is not None
 provide().__path__ = list(theirs.submodule_search_locations or ())
-import_module("kopf._cogs.configs.configuration").OperatorSettings = OperatorSettings
-registries = import_module("kopf._core.intents.registries")
+configuration: Any = import_module("kopf._cogs.configs.configuration")
+configuration.OperatorSettings = OperatorSettings
+registries: Any = import_module("kopf._core.intents.registries")
 registries.OperatorRegistry = registries.SmartOperatorRegistry = OperatorRegistry

@@ -1,8 +1,7 @@
 """`python -m kopf`, where OpenSSL's version has two digits at its end."""
 
 import runpy
+from importlib import import_module
 
-import kopf_for_openssl_3
-
-assert kopf_for_openssl_3
+import_module("kopf_for_openssl_3")  # beside this file
 runpy.run_module("kopf", run_name="__main__", alter_sys=True)
