@@ -346,3 +346,26 @@ async def test_what_an_object_as_a_whole_breaks_is_refused_though_nothing_change
     await eventually(target, kind.path("a"), lambda obj: "new" in obj)
     reply = await merged(target, kind.path("a"), {})
     assert {field for _, field, _ in causes(reply)} == wrong
+
+
+async def test_what_was_wrong_of_a_list_that_is_a_map_may_stay_in_another_order(
+    target: Target,
+) -> None:
+    item = {**fields(name=text(), more=text()), "required": ["name"]}
+    keyed = {
+        "type": "array",
+        "items": item,
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"],
+    }
+    kind = await target.define(schema=spec(keyed=keyed))
+    items = [{"name": name, "more": name} for name in "abc"]
+    await target.create(kind.path(), kind.object("a", spec={"keyed": items}))
+    new = text(default="yes")
+    await redefined(target, kind, spec(keyed={**keyed, "maxItems": 2}, new=new))
+    await eventually(target, kind.path("a"), lambda obj: "new" in obj["spec"])
+    reply = await merged(target, kind.path("a"), {"spec": {"keyed": items[::-1]}})
+    assert causes(reply) == set()
+    changed = [{**items[0], "more": "z"}, *items[1:]]
+    reply = await merged(target, kind.path("a"), {"spec": {"keyed": changed}})
+    assert {field for _, field, _ in causes(reply)} == {"spec.keyed"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.crds import fields, spec, text
-from conformance.target import Plural, Target, causes, definition
+from conformance.target import Plural, Target, causes, decoded, definition, until
 from unit.cluster.api import CRDS, JsonObject
 
 SCHEMA = spec(color=text(), size={"type": "integer"}, on={"type": "boolean"})
@@ -124,3 +124,17 @@ async def refused(target: Target, schema: JsonObject, *paths: Any) -> JsonObject
     declared = [{"jsonPath": path} for path in paths]
     body = definition(f"{target.namespace}.example.com", schema, selectableFields=declared)
     return await target.create(CRDS, body, code=422)
+
+
+async def test_selectable_fields_are_published_with_the_schema(target: Target) -> None:
+    foos = await target.define(schema=SCHEMA, selectableFields=PATHS)
+
+    async def published() -> dict[str, Any]:
+        reply = await target.send("GET", f"/openapi/v3/apis/{foos.api}")
+        found = decoded(reply.body)["components"]["schemas"] if reply.status == 200 else {}
+        return {name.rpartition(".")[2]: schema for name, schema in found.items()}
+
+    schemas = await until(published, lambda found: "Foo" in found)
+    wanted = [{"fieldPath": path["jsonPath"].removeprefix(".")} for path in PATHS]
+    for name in ("Foo", "FooList"):
+        assert schemas[name]["x-kubernetes-selectable-fields"] == wanted

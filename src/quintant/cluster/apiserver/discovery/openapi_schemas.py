@@ -20,6 +20,7 @@ Schema = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _OBJECT_META = "meta.v1.ObjectMeta"
 _GVK = "x-kubernetes-group-version-kind"
+_SELECTABLE = "x-kubernetes-selectable-fields"
 _PACKAGES = {
     "meta.v1": META,
     "apiextensions.v1": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.",
@@ -136,13 +137,21 @@ def _list(kind: Kind, name: str) -> Schema:
             "metadata": {"allOf": [reference(f"{META}ListMeta")]},
         },
         _GVK: [_gvk(kind, kind.list_kind)],
+        **_selectable(kind),
     }
 
 
 def _custom(kind: Kind) -> Schema:
     """A definition's schema, with what every object has."""
     declared: Schema = {} if kind.schema is None else kind.schema.document()
-    return {"type": "object", **_whole(_published(declared))}
+    return {"type": "object", **_whole(_published(declared)), **_selectable(kind)}
+
+
+def _selectable(kind: Kind) -> Schema:
+    """By which fields objects can be selected, where their definition names any."""
+    fields = kind.crd_version.get("selectableFields") or ()
+    paths = [{"fieldPath": each["jsonPath"].removeprefix(".")} for each in fields]
+    return {_SELECTABLE: paths} if paths else {}
 
 
 def _whole(schema: Schema) -> Schema:

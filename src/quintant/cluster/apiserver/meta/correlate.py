@@ -62,3 +62,22 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, list):
         return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other)
+
+
+def unchanged(value: Any, old: Any, schema: Mapping[str, Any]) -> bool:
+    """CachedDeepEqual: whether a value is what it was; a list that is a map has no order."""
+    if type(value) is not type(old):
+        return False
+    if isinstance(value, dict):
+        known, rest = schema.get("properties") or {}, schema.get("additionalProperties")
+        below = rest if isinstance(rest, dict) else {}
+        return value.keys() == old.keys() and all(
+            unchanged(value[key], old[key], known.get(key, below)) for key in value
+        )
+    keyed = MapListKeys.of(schema)
+    if not isinstance(value, list) or keyed is None:
+        return same(value, old)
+    before, items = keyed.index(old), schema.get("items") or {}
+    return len(value) == len(old) and all(
+        unchanged(item, before.get(keyed.key(item), ABSENT), items) for item in value
+    )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.cluster.apiserver.meta.correlate import ABSENT, MapListKeys, same
+from quintant.cluster.apiserver.meta.correlate import ABSENT, MapListKeys, unchanged
 from quintant.cluster.apiserver.meta.field_errors import (
     ERRORS_BYTES,
     NO_FIELD,
@@ -69,7 +69,7 @@ def compiled(schema: Schema, *, nested: bool = False) -> Check:
         found: list[Cause] = []
         for part in chosen:
             found += part(value, path, old)
-        if found and not nested and old is not ABSENT and same(value, old):
+        if found and not nested and old is not ABSENT and unchanged(value, old, schema):
             return _NOTHING
         return found
 
