@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif options.command == "versions":
             return _versions(options.only, options.select)
         else:
-            _up(controllers=options.controllers)
+            _up(controllers=options.controllers, scheduler=options.scheduler)
     except ProgramError as error:
         explain(error)
         return 1
@@ -68,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     kubectl.add_argument("version", help="such as v1.30.14")
     up = commands.add_parser("up", help="run etcd and kube-apiserver until Ctrl-C")
     up.add_argument("--controllers", action="store_true", help="run kube-controller-manager too")
+    up.add_argument("--scheduler", action="store_true", help="run kube-scheduler too")
     versions = commands.add_parser("versions", help="run tests/real on each supported version")
     versions.add_argument("--only", choices=tuple(SUPPORTED), help="this version alone")
     versions.add_argument("--select", help="the tests that pytest's -k selects")
@@ -97,12 +98,12 @@ def _path() -> None:
     print(folder)
 
 
-def _up(*, controllers: bool) -> None:
+def _up(*, controllers: bool, scheduler: bool) -> None:
     # Every polite end must run the clean-up, also where a script's shell had SIGINT ignored.
     for polite in (signal.SIGINT, signal.SIGTERM):
         signal.signal(polite, signal.default_int_handler)
     started = time.monotonic()
-    with RealCluster(controllers=controllers) as cluster:
+    with RealCluster(controllers=controllers, scheduler=scheduler) as cluster:
         for name, pid in cluster.pids.items():
             announce(f"running {name} pid={pid}")
         announce(f"ready server={cluster.server} after {time.monotonic() - started:.1f} s")

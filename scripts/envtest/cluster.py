@@ -1,4 +1,4 @@
-"""`RealCluster`: etcd and kube-apiserver, and kube-controller-manager if asked for.
+"""`RealCluster`: etcd and kube-apiserver; kube-controller-manager and kube-scheduler if asked for.
 
 Whatever `start` began, `stop` ends, in the opposite order, and a start that fails ends it too:
 no process and no folder is left. Where the user offers a disposable cluster (`existing`),
@@ -40,20 +40,22 @@ class RealCluster:
     `etcd`, `apiserver` and `manager` are further flags of the three programs, as in
     `RealCluster(apiserver=("--min-request-timeout=5",))`; a disposable cluster of the user's
     takes none of them. `controllers` adds kube-controller-manager: without it there are no
-    service accounts, and pods are admitted without one. Pass `environ={**os.environ,
-    "QUINTANT_DISPOSABLE": ""}` to insist on a cluster of our own, as a benchmark must.
+    service accounts, and pods are admitted without one. `scheduler` adds kube-scheduler. Pass
+    `environ={**os.environ, "QUINTANT_DISPOSABLE": ""}` to insist on a cluster of our own, as a
+    benchmark must.
     """
 
     def __init__(
         self,
         *,
         controllers: bool = False,
+        scheduler: bool = False,
         etcd: Sequence[str] = (),
         apiserver: Sequence[str] = (),
         manager: Sequence[str] = (),
         environ: Mapping[str, str] = os.environ,
     ) -> None:
-        self._controllers = controllers
+        self._controllers, self._scheduler = controllers, scheduler
         self._etcd = tuple(etcd)
         self._apiserver = tuple(apiserver)
         self._manager = tuple(manager)
@@ -147,7 +149,9 @@ class RealCluster:
             self._access = self._launch(folder)
 
     def _launch(self, folder: Path) -> Access:
-        needed = (*binaries.PAIR, binaries.MANAGER) if self._controllers else binaries.PAIR
+        needed = [*binaries.PAIR]
+        needed += [binaries.MANAGER] if self._controllers else []
+        needed += [binaries.SCHEDULER] if self._scheduler else []
         programs = provide(self._environ, needed)
         # Ports are chosen last: the call above may build for minutes.
         layout = Layout.choose(folder)
@@ -159,6 +163,8 @@ class RealCluster:
         self._run_server(programs, layout, access)
         if self._controllers:
             self._run_manager(programs, layout, access)
+        if self._scheduler:
+            self._run_scheduler(programs, layout, access)
         return access
 
     def _run_store(self, programs: Path, layout: Layout) -> None:
@@ -185,6 +191,14 @@ class RealCluster:
             (str(programs / binaries.MANAGER), *flags.manager(layout), *self._manager),
             log=layout.folder / "manager.log",
             probe=Probe(access.server, CONTROLLERS_READY_PATHS, access.token, access.ca),
+        )
+
+    def _run_scheduler(self, programs: Path, layout: Layout, access: Access) -> None:
+        # It answers nobody, and waits for pods as soon as it runs.
+        self._run(
+            (str(programs / binaries.SCHEDULER), *flags.scheduler(layout)),
+            log=layout.folder / "scheduler.log",
+            probe=Probe(access.server, READY_PATHS, access.token, access.ca),
         )
 
     def _run(self, command: Sequence[str], *, log: Path, probe: Probe) -> None:

@@ -118,3 +118,13 @@ def manager(layout: Layout) -> tuple[str, ...]:
         f"--service-account-private-key-file={layout.key}",
         f"--root-ca-file={layout.ca}",
     )
+
+
+def scheduler(layout: Layout) -> tuple[str, ...]:
+    """Return kube-scheduler's flags: the only replica, acting as administrator."""
+    return (
+        f"--kubeconfig={layout.kubeconfig}",
+        f"--bind-address={LOOPBACK}",
+        "--secure-port=0",
+        "--leader-elect=false",
+    )

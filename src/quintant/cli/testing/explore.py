@@ -41,6 +41,12 @@ from quintant.testing.explore.injection.fault import FaultMode
     type=float,
     help="With --command: how many times as fast its clock runs; by default 30, and 1 in Go.",
 )
+@click.option(
+    "--server",
+    metavar="COMMAND",
+    help="With --command: start an API server for every run, in place of the embedded one. It "
+    "prints `export KUBECONFIG=FILE` once it answers.",
+)
 @click.option("--first", is_flag=True, help="With --command: end with the first failure.")
 @click.option("--schema", is_flag=True, help="Print the JSON schema of scenarios in YAML.")
 @click.option("--replay", "token", metavar="TOKEN", help="Make one run again, and tell its story.")

@@ -19,6 +19,8 @@ class ExploreFlags(Struct, frozen=True):
     crds: tuple[Path, ...] = ()
     sample: Path | None = None
     pace: float | None = None
+    server: str | None = None
+    """What starts an API server for a run of a program."""
     first: bool = False
     schema: bool = False
     token: str | None = None

@@ -31,7 +31,7 @@ def explore_program(program: str, flags: ExploreFlags) -> None:
     exploration = Exploration(_target(program, flags))
     click.echo(exploration.chosen.reason)
     if flags.token is not None:
-        _replay(exploration, flags.token, flags.jobs or UNDISTURBED)
+        _replay(exploration, flags.token, flags.jobs or _usual_jobs(flags, UNDISTURBED))
         return
     # Of the extra cluster, without which help is shown all the same.
     from quintant.cli.testing.exploration_bar import ExplorationBar
@@ -60,6 +60,7 @@ def repeat(program: str, flags: ExploreFlags, token: str) -> str:
     given = [word for path in flags.crds for word in ("--crds", str(path))]
     given += ["--sample", str(flags.sample)] if flags.sample is not None else []
     given += ["--pace", f"{flags.pace:g}"] if flags.pace is not None else []
+    given += ["--server", flags.server] if flags.server is not None else []
     command = ["quintant", "explore", "--command", program, *given, *flags.targets]
     return shlex.join([*command, "--replay", token])
 
@@ -112,13 +113,18 @@ def _target(program: str, flags: ExploreFlags) -> ForeignTarget:
             hint="quintant explore --command '…' scenario.yaml",
         )
     scenario = Path(flags.targets[0]) if flags.targets else None
-    return ForeignTarget(program, scenario, flags.crds, flags.sample, flags.pace)
+    return ForeignTarget(program, scenario, flags.crds, flags.sample, flags.pace, flags.server)
+
+
+def _usual_jobs(flags: ExploreFlags, jobs: int) -> int:
+    """How many runs are made at once: a server of its own has more to do than the program."""
+    return jobs if flags.server is None else 1
 
 
 def _options(flags: ExploreFlags, exploration: Exploration) -> ForeignOptions:
     cores = os.cpu_count() or 1
     # Who runs in real time waits most of it.
-    usual = cores if exploration.chosen.pace > 1 else 2 * cores
+    usual = _usual_jobs(flags, cores if exploration.chosen.pace > 1 else 2 * cores)
     return ForeignOptions(_modes(flags), flags.jobs or usual, flags.budget, flags.first)
 
 

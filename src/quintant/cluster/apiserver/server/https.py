@@ -113,12 +113,29 @@ async def serve_endpoint(
         yield endpoint, address
 
 
+class ConnectionPeers:
+    """Whom connections prove."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Connection, User | None] = WeakKeyDictionary()
+
+    def find(self, connection: Connection) -> User | None:
+        """The holder of a certificate that TLS has verified."""
+        if connection not in self._known:
+            secure = connection.transport.get_extra_info("ssl_object")
+            certificate = secure.getpeercert() if secure is not None else None
+            raw = secure.getpeercert(True) if certificate else None
+            self._known[connection] = certified(certificate, raw) if certificate and raw else None
+        return self._known[connection]
+
+
 class ApiEdge:
     """One request after another, from HTTP to the server and back."""
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
-        self._peers: WeakKeyDictionary[Connection, User | None] = WeakKeyDictionary()
+        self.peer: Callable[[Connection], User | None] = ConnectionPeers().find
+        """Whom a connection proves."""
 
     async def handle(self, request: Request) -> HttpResponse:
         """The answer of the server."""
@@ -135,15 +152,6 @@ class ApiEdge:
         if len(answer.body) <= PIECE:
             return Response(answer.status, answer.headers, answer.body)
         return _large(call, answer)
-
-    def peer(self, connection: Connection) -> User | None:
-        """Whom a connection proves: the holder of a certificate that TLS has verified."""
-        if connection not in self._peers:
-            secure = connection.transport.get_extra_info("ssl_object")
-            certificate = secure.getpeercert() if secure is not None else None
-            raw = secure.getpeercert(True) if certificate else None
-            self._peers[connection] = certified(certificate, raw) if certificate and raw else None
-        return self._peers[connection]
 
     def _flow(self, call: ApiRequest, flow: Ongoing) -> StreamingResponse:
         headers, pieces = self._server.replies.flow_headers(flow), flow.chunks()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,6 +37,9 @@ from quintant.testing.explore.foreign.program import ForeignCommand, remove_left
 from quintant.testing.explore.foreign.record import ForeignSetup
 from quintant.testing.explore.foreign.report import UNDISTURBED, ForeignFailure, ForeignReport
 from quintant.testing.explore.foreign.scenario_file import LoadedScenario, load_scenario_file
+from quintant.testing.explore.foreign.servers.command import server_words
+from quintant.testing.explore.foreign.servers.open_remote import open_remote
+from quintant.testing.explore.foreign.servers.world_server import OpenServer
 from quintant.testing.explore.foreign.specs.campaign import ForeignSpecCampaign
 from quintant.testing.explore.foreign.specs.plan import (
     GOOD,
@@ -43,7 +47,7 @@ from quintant.testing.explore.foreign.specs.plan import (
     plan_foreign_specs,
     spec_subject,
 )
-from quintant.testing.explore.foreign.world import prepared_world
+from quintant.testing.explore.foreign.world import open_embedded, prepared_world
 from quintant.testing.explore.injection.fault import RunToken
 from quintant.testing.explore.simulation.log_capture import captured_logs
 
@@ -59,6 +63,8 @@ class ForeignTarget(Struct, frozen=True):
     sample: Path | None = None
     pace: float | None = None
     """How fast its clock runs; None lets the kind of the program decide."""
+    server: str | None = None
+    """What starts an API server for a run; None is the embedded one."""
 
 
 class ChosenPace(Struct, frozen=True):
@@ -77,6 +83,7 @@ class Exploration:
         self.chosen: ChosenPace = choose_pace(self.command, target.pace)
         self._target = target
         self._scenario = _given_scenario(target)
+        self._server = server_words(target.server) if target.server is not None else ()
         self._library: Path | None = None
         if self.chosen.pace > 1:
             self._library = clock_library(cache_folder())
@@ -162,8 +169,12 @@ class Exploration:
 
     async def _prepared(self, scenario: LoadedScenario) -> ForeignSetup:
         keys = ClusterKeys.generate(PacedClock(self.origin).now())
-        base = await prepared_world(keys, scenario, self.origin)
-        return ForeignSetup(scenario, self.command, keys, base, self.origin, self._variables())
+        if self._server:
+            opened: OpenServer = partial(open_remote, self._server, scenario, self.origin)
+        else:
+            base = await prepared_world(keys, scenario, self.origin)
+            opened = open_embedded(keys, base, self.origin)
+        return ForeignSetup(scenario, self.command, keys, opened, self.origin, self._variables())
 
     def _variables(self) -> Mapping[str, str]:
         return pace_variables(self._library, self.origin) if self._library is not None else {}

@@ -1,4 +1,4 @@
-"""HTTPS on loopback before the embedded server: every request and event of a program passes here.
+"""HTTPS on loopback before the server: every request and event of a program passes here.
 
 Each life of the program has a client certificate of its own: what a dead one still sends is not let
 in. Bodies come whole before anything is done with them. What is answered is JSON, uncompressed, so
@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
 from datetime import datetime, timedelta
 
 from msgspec import DecodeError, Struct
@@ -20,15 +19,15 @@ from msgspec.structs import replace
 
 from quintant.client.request_info import ResourcePath, resource_path, verb_of
 from quintant.client.transport import ApiRequest, ApiResponse
+from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, MASTERS, User
 from quintant.cluster.apiserver.server.https import (
     LIMITS,
     LOOPBACK,
-    ApiEdge,
+    ConnectionPeers,
     HttpResponse,
     read_call,
 )
-from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.instance.kubeconfig import kubeconfig
 from quintant.cluster.instance.pki import LIFE, ClusterKeys, Pki, issue_certificates
 from quintant.core.address import BindAddress
@@ -48,11 +47,10 @@ from quintant.testing.explore.foreign.points import (
     written_names,
 )
 from quintant.testing.explore.foreign.program import ProgramLife
+from quintant.testing.explore.foreign.servers.world_server import WorldServer
 from quintant.testing.explore.injection.process import READS, Disturbance, decode_event
 from quintant.testing.explore.injection.subjects import table_of
 
-WRITER: ContextVar[ProgramLife | None] = ContextVar("WRITER", default=None)
-"""Whose request the server is at work on."""
 JSON_TYPES = ("json", "*/*", "yaml", "text/plain")
 _HOLDER = re.compile(rb'holderIdentity\\?":\s*\\?"([\x20-\x7e]+?)\\?"')
 """Who says in a lock that it is his, also in the text of an annotation."""
@@ -75,16 +73,16 @@ class Gateway:
 
     def __init__(
         self,
-        server: ApiServer,
+        server: WorldServer,
         disturbance: Disturbance,
         keys: ClusterKeys,
         now: datetime,
         active: Callable[[str, ResourcePath], None],
     ) -> None:
         """`active` is called with what a program does, whenever it writes."""
-        self.server = server
+        self._server, self._peer = server, ConnectionPeers().find
         self._disturbance, self._keys = disturbance, keys
-        self._edge, self._active = ApiEdge(server), active
+        self._active = active
         self._term = Validity(now - timedelta(days=1), now + LIFE)
         self._lives: dict[str, ProgramLife] = {}
         self._url = ""
@@ -119,21 +117,14 @@ class Gateway:
 
     async def send(self, life: ProgramLife, call: ApiRequest) -> ApiResponse:
         """Bring a write of a life to the server."""
-        token = WRITER.set(life)
-        try:
-            user = User(life.user, (MASTERS,)).among(AUTHENTICATED)
-            answer = await self.server.handle(call, user)
-        finally:
-            WRITER.reset(token)
-        assert isinstance(answer, ApiResponse), "a write is answered whole"
-        return answer
+        return await self._server.write(call, User(life.user, (MASTERS,)).among(AUTHENTICATED))
 
     async def handle(self, request: Request) -> HttpResponse:
         """Answer a request, or do to it what is to be done."""
-        user = self._edge.peer(request.connection)
+        user = self._peer(request.connection)
         life = self._lives.get(user.name) if user is not None else None
         if life is None:
-            return await self._edge.handle(request)
+            return await self._server.turn_away(request)
         if not life.alive:
             raise self._broken(request)
         life.connections.add(request.connection)
@@ -166,7 +157,7 @@ class Gateway:
             life.in_flight -= 1
 
     async def _read(self, life: ProgramLife, call: ApiRequest, request: Request) -> HttpResponse:
-        response = await self._edge.answer(self._disturbance.read(life, call), request)
+        response = await self._server.answer(self._disturbance.read(life, call), request)
         life.check()
         await life.reachable()
         if isinstance(response, Response):
@@ -179,8 +170,8 @@ class Gateway:
         self, life: ProgramLife, call: ApiRequest, at: ResourcePath, request: Request
     ) -> HttpResponse:
         if at.sub in ("exec", "attach", "portforward", "proxy"):
-            return await self._edge.answer(call, request)
-        body = await request.body(self.server.mux.max_request_body_bytes(call.path))
+            return await self._server.answer(call, request)
+        body = await request.body(REQUEST_LIMIT)
         call = replace(call, body=body)
         if is_election(call, at):
             name = at.name or written_names(body).name
@@ -204,7 +195,7 @@ class Gateway:
         refusal = self._disturbance.refusal(life, call)
         if refusal is not None:
             return Response(refusal.status, refusal.headers, refusal.body)
-        response = await self._edge.answer(call, request)
+        response = await self._server.answer(call, request)
         if not isinstance(response, StreamingResponse):
             return response
         watch = OpenWatch(life, signature(call))

@@ -110,10 +110,20 @@ def _children() -> list[int]:
 
 
 def _remove(folder: str) -> None:
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        os.unlink(os.path.join(folder, name))
-    if os.path.isdir(folder):
-        os.rmdir(folder)
+    for parent, folders, files in os.walk(folder, topdown=False):
+        for name in (*files, *folders):
+            _remove_one(os.path.join(parent, name))
+    _remove_one(folder)
+
+
+def _remove_one(path: str) -> None:
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            os.rmdir(path)
+        else:
+            os.unlink(path)
+    except OSError:
+        return
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ LAST_LINES = 10
 CUT_LINE = 400
 _PORT = re.compile(r"\{port:([A-Za-z0-9_-]+)\}")
 _FIELD = re.compile(r"\{(?!kubeconfig\}|port:)[^{}]*\}")
-_KEEPER = str(Path(__file__).with_name("keeper.py"))
+KEEPER = str(Path(__file__).with_name("keeper.py"))
 
 
 Send = Callable[["ProgramLife", ApiRequest], Awaitable[ApiResponse]]
@@ -147,7 +147,7 @@ class ProgramLife:
         path = folder / "kubeconfig"
         write_private(path, kubeconfig.reveal())
         self._keeper = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", _KEEPER, str(folder), *command.line(path)),
+            *(sys.executable, "-I", "-S", KEEPER, str(folder), *command.line(path)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.storage.revision_log import Snapshot
 from quintant.cluster.instance.pki import ClusterKeys
 from quintant.testing.explore.foreign.generated_names import GeneratedNames, NameStem
 from quintant.testing.explore.foreign.paced_loop import PaceOrigin
 from quintant.testing.explore.foreign.program import ForeignCommand
 from quintant.testing.explore.foreign.scenario_file import LoadedScenario
+from quintant.testing.explore.foreign.servers.world_server import OpenServer
 from quintant.testing.explore.foreign.states import Path, SelfDifference
 from quintant.testing.explore.simulation.normalise import Normalised
 from quintant.testing.explore.simulation.run import RunRecord
@@ -24,7 +24,8 @@ class ForeignSetup(Struct, frozen=True):
     scenario: LoadedScenario
     command: ForeignCommand
     keys: ClusterKeys
-    base: Snapshot
+    open: OpenServer
+    """Starts the server of a run."""
     origin: PaceOrigin
     variables: Mapping[str, str] = {}
     """Of the program's environment, beside those that it inherits."""

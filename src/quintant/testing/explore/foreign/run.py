@@ -13,14 +13,12 @@ from contextlib import AsyncExitStack, suppress
 import msgspec
 
 from quintant.client.request_info import ResourcePath
-from quintant.client.transport import Transport
-from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Table
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConfigError, leaf_errors
 from quintant.testing.explore.foreign.exec_answers import FAILED, ExecAnswers
-from quintant.testing.explore.foreign.gateway import WRITER, Gateway
+from quintant.testing.explore.foreign.gateway import Gateway
 from quintant.testing.explore.foreign.generated_names import GeneratedNames, made_stem
 from quintant.testing.explore.foreign.leaks import SECRETS, SecretValues, panic_in
 from quintant.testing.explore.foreign.paced_loop import PacedClock
@@ -31,6 +29,7 @@ from quintant.testing.explore.foreign.scenario_file import (
     CALM_SECONDS,
     KOPF_CALM_SECONDS,
 )
+from quintant.testing.explore.foreign.servers.world_server import WorldServer
 from quintant.testing.explore.foreign.states import (
     comparable,
     masked,
@@ -38,7 +37,6 @@ from quintant.testing.explore.foreign.states import (
 )
 from quintant.testing.explore.foreign.steps import ScenarioUser, StepRefused, describe
 from quintant.testing.explore.foreign.supervisor import ProgramSupervisor
-from quintant.testing.explore.foreign.world import open_cluster
 from quintant.testing.explore.injection.fault import FaultMode, RunToken
 from quintant.testing.explore.injection.injector import Injector
 from quintant.testing.explore.injection.somebody_else import SomebodyElse
@@ -91,9 +89,8 @@ async def make_run(
 async def _open(
     stack: AsyncExitStack, setup: ForeignSetup, record: ForeignRecord, recording: Recording | None
 ) -> _ForeignRun:
-    opened = open_cluster(setup.keys, setup.base, setup.origin)
-    server, transport = await stack.enter_async_context(opened)
-    run = _ForeignRun(setup, record, recording, server, transport)
+    server = await stack.enter_async_context(setup.open())
+    run = _ForeignRun(setup, record, recording, server)
     await stack.enter_async_context(run.gateway.serving())
     return run
 
@@ -106,12 +103,12 @@ class _ForeignRun:
         setup: ForeignSetup,
         record: ForeignRecord,
         recording: Recording | None,
-        server: ApiServer,
-        transport: Transport,
+        server: WorldServer,
     ) -> None:
         self._setup, self._record, self._recording = setup, record, recording
-        self._server, self._base = server, server.snapshot()
-        self._view = ObjectView(server)
+        stored, transport = server.stored, server.admin
+        self._server, self._base = server, stored.snapshot()
+        self._view = ObjectView(stored)
         trace, faults = record.trace, record.token.faults
         self._injector = Injector(faults, trace, NamedPoints(record.names))
         now = PacedClock(setup.origin).now()
@@ -135,13 +132,13 @@ class _ForeignRun:
         self._written: set[str] = set()
         given = (each for manifests in setup.scenario.manifests for each in manifests)
         self._secrets = SecretValues(self._base, given)
-        self._user = ScenarioUser(server, transport)
-        somebody = SomebodyElse(server, transport, self._base, self._is_concerned)
-        self._injector.attach(server, somebody, self._supervisor.crash)
+        self._user = ScenarioUser(stored, transport)
+        somebody = SomebodyElse(stored, transport, self._base, self._is_concerned)
+        self._injector.attach(stored, somebody, self._supervisor.crash)
         if setup.scenario.exec is not None:
             code = 0 if setup.scenario.exec == "ok" else FAILED
-            server.streams.runtimes.append(ExecAnswers(code))
-        server.store.subscribe(self._changed)
+            server.run_commands(ExecAnswers(code))
+        stored.store.subscribe(self._changed)
 
     async def play(self) -> None:
         """Play the script to its end, or to the first step that comes to something else."""
@@ -322,7 +319,7 @@ class _ForeignRun:
             self._secrets.note(change.key, change.cur)
         if table.name in _BESIDE:
             return
-        if WRITER.get() is not None:
+        if self._server.is_by_program(table, change):
             self._written.add(f"{table.name} {change.key}")
             return
         self._quiet.changed()

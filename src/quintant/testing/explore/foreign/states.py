@@ -21,7 +21,7 @@ from quintant.testing.explore.foreign.generated_names import OF_TEMPLATES, Gener
 from quintant.testing.explore.foreign.points import LEADER
 from quintant.testing.explore.foreign.scenario_file import IgnoredField
 from quintant.testing.explore.foreign.specs.states import without_history
-from quintant.testing.explore.simulation.normalise import Document, Normalised
+from quintant.testing.explore.simulation.normalise import ALLOTTED, Document, Normalised
 from quintant.wire.foreign import MalformedInput, decode_json
 
 BY_CHANCE = ("podIP", "podIPs", "hostIP", "hostIPs", "startTime")
@@ -67,6 +67,8 @@ def plain_document(document: Document) -> Document | None:
     for name, text in annotations.items():
         if copy := _copy_in(text):
             annotations[name] = _plain({"kind": plain.get("kind"), **copy})
+            for field in ALLOTTED if plain.get("kind") == "Service" else ():
+                _part(annotations[name], "spec").pop(field, None)
     return plain
 
 

@@ -13,7 +13,6 @@ import msgspec
 
 from quintant.client.rest import MERGE
 from quintant.client.transport import JSON, ApiRequest, ApiResponse, Transport
-from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.errors import ConfigError
 from quintant.core.resource import Resource
 from quintant.testing.explore.foreign.scenario_file import (
@@ -24,6 +23,7 @@ from quintant.testing.explore.foreign.scenario_file import (
     TargetName,
 )
 from quintant.testing.explore.injection.somebody_else import SCRIPT
+from quintant.testing.explore.simulation.objects import StoredWorld
 from quintant.wire.foreign import MalformedInput, decode_json
 
 APPLY = "application/apply-patch+yaml"
@@ -39,7 +39,8 @@ class StepRefused(Exception):
 class ScenarioUser:
     """Does the steps of a scenario."""
 
-    def __init__(self, server: ApiServer, admin: Transport) -> None:
+    def __init__(self, server: StoredWorld, admin: Transport) -> None:
+        """`server` is whose kinds are known, `admin` the way to where it is done."""
         self._server, self._admin = server, admin
 
     async def perform(self, step: ScenarioStep, manifests: tuple[Document, ...]) -> None:

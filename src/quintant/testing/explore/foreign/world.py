@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from quintant.client.transport import Transport
 from quintant.cluster.apiserver.meta.user import admin
@@ -19,7 +20,9 @@ from quintant.core.address import BindAddress
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConfigError
 from quintant.testing.explore.foreign.paced_loop import PacedClock, PaceOrigin
-from quintant.testing.explore.foreign.scenario_file import LoadedScenario
+from quintant.testing.explore.foreign.scenario_file import Document, LoadedScenario
+from quintant.testing.explore.foreign.servers.embedded import EmbeddedServer
+from quintant.testing.explore.foreign.servers.world_server import OpenServer
 from quintant.testing.explore.foreign.steps import ScenarioUser, StepRefused
 from quintant.testing.explore.simulation.objects import IGNORED_TABLES
 
@@ -51,34 +54,53 @@ async def open_cluster(
         yield cluster.server, transport
 
 
+def open_embedded(keys: ClusterKeys, base: Snapshot, origin: PaceOrigin) -> OpenServer:
+    """Starts embedded servers, each with a copy of the same world."""
+    return partial(_open_embedded, keys, base, origin)
+
+
+@asynccontextmanager
+async def _open_embedded(
+    keys: ClusterKeys, base: Snapshot, origin: PaceOrigin
+) -> AsyncIterator[EmbeddedServer]:
+    async with open_cluster(keys, base, origin) as (server, transport):
+        yield EmbeddedServer(server, transport)
+
+
 async def prepared_world(
     keys: ClusterKeys, scenario: LoadedScenario, origin: PaceOrigin
 ) -> Snapshot:
     """The world that every run begins with: nodes, definitions, and what is prepared."""
     async with open_cluster(keys, None, origin) as (server, transport):
-        last = [monotonic()]
-
-        def changed(table: Table, change: Change) -> None:
-            if table.name not in IGNORED_TABLES:
-                last[0] = monotonic()
-
-        server.store.subscribe(changed)
         user = ScenarioUser(server, transport)
-        try:
-            await user.apply(scenario.definitions)
-            await user.apply(scenario.prepared)
-        except StepRefused as error:
-            raise ConfigError(
-                f"cannot prepare {scenario.title}",
-                because=str(error),
-                hint="kubectl apply the same files to `quintant up`",
-            ) from None
-        await _settled(server, last, origin.pace)
+        await prepare(user, scenario.title, scenario.definitions)
+        await prepare(user, scenario.title, scenario.prepared)
+        await settled(server.store, origin.pace)
         return server.snapshot()
 
 
-async def _settled(server: ApiServer, last: Sequence[float], pace: float) -> None:
+async def prepare(user: ScenarioUser, title: str, manifests: tuple[Document, ...]) -> None:
+    """Apply what is there before the program starts; ConfigError if the server refuses it."""
+    try:
+        await user.apply(manifests)
+    except StepRefused as error:
+        raise ConfigError(
+            f"cannot prepare {title}",
+            because=str(error),
+            hint="kubectl apply the same files to `quintant up`",
+        ) from None
+
+
+async def settled(store: RevisionStore, pace: float) -> None:
+    """Wait until nobody has written for a while."""
     began = monotonic()
+    last = [began]
+
+    def changed(table: Table, change: Change) -> None:
+        if table.name not in IGNORED_TABLES:
+            last[0] = monotonic()
+
+    store.subscribe(changed)
     while monotonic() - last[0] < SETTLED_SECONDS * pace:
         if monotonic() - began > MOST_SECONDS * pace:
             return

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from quintant.client.request_info import ResourcePath, resource_path
 from quintant.client.transport import ApiRequest, ApiResponse
-from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.errors import ConnectError, DeadlineExceeded
 from quintant.testing.explore.injection.crash_states import CrashStates, Left
 from quintant.testing.explore.injection.deletions import Deletions
@@ -41,6 +40,7 @@ from quintant.testing.explore.injection.watch_faults import (
     WatchFaults,
 )
 from quintant.testing.explore.remote import RemoteModel, outlive
+from quintant.testing.explore.simulation.objects import StoredWorld
 from quintant.testing.faults.rule import status_answer
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class Injector:
 
     def attach(
         self,
-        server: ApiServer,
+        server: StoredWorld,
         somebody: SomebodyElse,
         crash: Callable[[int], None],
         members: MemberFaults | None = None,

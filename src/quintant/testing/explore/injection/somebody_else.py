@@ -17,10 +17,14 @@ from quintant.client.rest import MERGE
 from quintant.client.transport import JSON, ApiRequest, ApiResponse, Transport
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Snapshot
 from quintant.testing.explore.simulation.normalise import EDITED
-from quintant.testing.explore.simulation.objects import ObjectView, StoredMeta, metadata
+from quintant.testing.explore.simulation.objects import (
+    ObjectView,
+    StoredMeta,
+    StoredWorld,
+    metadata,
+)
 
 SCRIPT, SOMEBODY = "test", "somebody-else"
 OURS = frozenset((SCRIPT, SOMEBODY))
@@ -75,7 +79,7 @@ class SomebodyElse:
 
     def __init__(
         self,
-        server: ApiServer,
+        server: StoredWorld,
         admin: Transport,
         base: Snapshot,
         is_concerned: Callable[[str], bool] = lambda title: True,

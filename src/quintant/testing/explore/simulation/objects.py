@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import msgspec
 
 from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.catalog import Catalog
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.history import StoredEntry
-from quintant.cluster.apiserver.storage.revision_log import Snapshot
+from quintant.cluster.apiserver.storage.revision_log import RevisionStore, Snapshot
 from quintant.core import codec
 from quintant.core.object import K, Object
 from quintant.core.owner import OWNER_UID
@@ -24,6 +24,24 @@ from quintant.core.resource import resource_of
 
 IGNORED_TABLES = frozenset({"events", "leases.coordination.k8s.io"})
 """Told and held beside the work: nobody may rely on them."""
+
+
+class StoredWorld(Protocol):
+    """A server, as far as it is about what it holds."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The kinds that it serves."""
+
+    @property
+    def store(self) -> RevisionStore:
+        """Its objects."""
+
+    def snapshot(self) -> Snapshot:
+        """Remember everything."""
+
+    def compact(self) -> None:
+        """Have history begin now."""
 
 
 class StoredMeta(msgspec.Struct, frozen=True, rename="camel"):
@@ -55,7 +73,7 @@ class StoredObject(msgspec.Struct, frozen=True):
 class ObjectView:
     """Everything in a server's store."""
 
-    server: ApiServer
+    server: StoredWorld
     _known: dict[type[Object], dict[int, tuple[Kind, Object]]] = field(
         default_factory=dict, repr=False
     )
