@@ -53,6 +53,9 @@ steps: [{apply: sample.yaml}]
 PROCESSES = 6
 """Of two lives at least: keeper, program, and what the program started."""
 LOOK_SECONDS = 0.05
+UP = "-m quintant up --no-node --listen 127.0.0.1:0 --kubeconfig $TMPDIR/kubeconfig"
+SERVER = ("--server", shlex.join(["sh", "-c", f"exec {shlex.quote(sys.executable)} {UP}"]))
+"""Another process for every run, which is no embedded server to who explores."""
 CREATE = "create:configmaps:default/a-<1>#1"
 pytestmark = pytest.mark.realtime
 
@@ -112,6 +115,32 @@ def test_a_change_that_is_not_heeded_is_found_with_specs_of_the_definition(folde
     assert "--replay 'undisturbed~specs=[{}," in done.stdout
 
 
+def test_before_a_server_of_another_process_the_same_is_found(folder: Path) -> None:
+    given = (*SERVER, "scenario.yaml", "--replay", f"crash-after@{CREATE}")
+    done = explore(folder, command("--twice"), *given)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"crash-after@{CREATE} (3 of 3)" in done.stdout
+    assert "configmaps default/a-<2> is there, and should not be" in done.stdout
+
+
+def test_before_a_server_of_another_process_what_stands_old_views_has_no_failure(
+    folder: Path,
+) -> None:
+    given = (*SERVER, "scenario.yaml", "--mode", "unobserved", "--mode", "rewind")
+    done = explore(folder, command("--poll", "3"), *given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "goes on at rest: patch widgets.demo.dev default/a" in done.stdout
+    assert "; 0 failures" in done.stdout
+
+
+def test_a_command_that_starts_no_server_is_an_error_with_what_it_printed(folder: Path) -> None:
+    for server, why in (("sh -c 'echo no; exit 3'", "it printed: no"), ("nowhere", "no program")):
+        done = explore(folder, command(), "--server", server, "scenario.yaml")
+        assert done.returncode == 1
+        assert why in done.stderr
+        assert "try: " in done.stderr
+
+
 def test_what_another_run_without_faults_shows_as_well_is_no_failure(folder: Path) -> None:
     given = ("scenario.yaml", "--replay", "500@create:configmaps:default/a#1")
     done = explore(folder, command("--starts", str(folder / "starts")), *given)
@@ -127,10 +156,11 @@ def test_a_token_whose_point_never_comes_is_an_error_of_its_own(folder: Path) ->
     assert "the point never came: create:pods:default/b#1" in done.stderr
 
 
-def test_nothing_is_left_of_a_run_that_is_killed(folder: Path) -> None:
+@pytest.mark.parametrize("server", [(), SERVER], ids=["embedded", "server"])
+def test_nothing_is_left_of_a_run_that_is_killed(folder: Path, server: tuple[str, ...]) -> None:
     program = command("--leave-child")
     quintant = subprocess.Popen(
-        words(program, "scenario.yaml"),
+        words(program, *server, "scenario.yaml"),
         cwd=folder,
         env={**os.environ, "TMPDIR": str(folder)},
         stdout=subprocess.DEVNULL,
