@@ -18,7 +18,9 @@ from pathlib import Path
 
 import pytest
 
+import envtest
 import patience
+from envtest import binaries, provide
 from foreign import GoProgram, ProgramError, PythonProgram
 from foreign import explored_operators as operators
 from foreign.catalogue import KOPF
@@ -34,6 +36,18 @@ RUN_SECONDS = 900
 Program = GoProgram | PythonProgram
 
 pytestmark = pytest.mark.realtime
+
+
+ON_BOTH = ("940", "782")
+"""Rows that are made before a real server as well."""
+REAL = shlex.join(
+    (
+        "env",
+        f"PYTHONPATH={Path(envtest.__file__).parents[1]}",
+        sys.executable,
+        *("-m", "envtest", "up", "--controllers", "--scheduler"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -97,9 +111,23 @@ ROWS = (
 def test_a_known_bug_shows_at_its_point_and_only_where_it_is(
     row: Row, aloud: Aloud, tmp_path: Path
 ) -> None:
-    command = prepared(row.operator, tmp_path, aloud)
-    given = (row.scenario, "--replay", row.token)
-    done = quintant(tmp_path, "--command", command, *given)
+    check(row, aloud, tmp_path)
+
+
+@pytest.mark.parametrize("row", [each for each in ROWS if each.issue in ON_BOTH], ids=str)
+def test_a_known_bug_shows_before_a_real_server_as_it_does_before_ours(
+    row: Row, aloud: Aloud, tmp_path: Path
+) -> None:
+    with aloud():
+        provide(os.environ, (*binaries.PAIR, binaries.MANAGER, binaries.SCHEDULER))
+    check(row, aloud, tmp_path, "--server", REAL)
+
+
+def check(row: Row, aloud: Aloud, folder: Path, *options: str) -> None:
+    """Make the run of a row, and judge it."""
+    command = prepared(row.operator, folder, aloud)
+    given = (*options, row.scenario, "--replay", row.token)
+    done = quintant(folder, "--command", command, *given)
     if not row.shows:
         assert done.returncode == AS_WITHOUT, done.stdout + done.stderr
         assert f"{row.token}: as without any fault" in done.stdout
