@@ -107,10 +107,10 @@ async def _drain(lines: asyncio.StreamReader) -> None:
 
 
 def _no_server(words: tuple[str, ...], output: deque[str]) -> ConfigError:
-    said = "; ".join(output) or "it printed nothing"
+    printed = "; ".join(output) or "it printed nothing"
     return ConfigError(
         f"cannot start a server with {shlex.join(words)}",
-        because=f"it has not printed {VARIABLE}… with a file that is there; it printed: {said}",
+        because=f"it has not printed {VARIABLE}… with a file that is there; it printed: {printed}",
         hint=f"it prints `export {VARIABLE}/path` once the server answers, and runs on",
     )
 
