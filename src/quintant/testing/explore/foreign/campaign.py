@@ -9,6 +9,7 @@ is listed apart.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -195,8 +196,10 @@ class ForeignCampaign:
             self.report.suspected -= 1
         found = (self._failure(each, recording) for each in records)
         failures = [first, *(each for each in found if each is not None)]
-        last = failures[-1]
-        return ForeignFailure(last.token, last.why, last.story, len(failures), TRIES)
+        # One of them may have met chance on its way.
+        whys = Counter(each.why for each in failures)
+        told = max(failures, key=lambda it: whys[it.why])
+        return ForeignFailure(told.token, told.why, told.story, len(failures), TRIES)
 
     async def _control(self) -> None:
         """Make another run without faults; what differs in it, too, is compared no more."""

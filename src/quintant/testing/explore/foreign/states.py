@@ -67,8 +67,6 @@ def plain_document(document: Document) -> Document | None:
     for name, text in annotations.items():
         if copy := _copy_in(text):
             annotations[name] = _plain({"kind": plain.get("kind"), **copy})
-            for field in ALLOTTED if plain.get("kind") == "Service" else ():
-                _part(annotations[name], "spec").pop(field, None)
     return plain
 
 
@@ -92,6 +90,8 @@ def _plain(document: Document) -> Document:
     _part(document, "metadata", "annotations").pop(LEADER, None)
     if document.get("kind") == "ReplicaSet":
         return _plain_replica_set(document)
+    if document.get("kind") == "Service":
+        return _plain_service(document)
     if document.get("kind") == "PersistentVolume":
         # At which revision it was bound.
         _part(document, "spec", "claimRef").pop("resourceVersion", None)
@@ -108,6 +108,16 @@ def _plain_replica_set(document: Document) -> Document:
     for path in ((), ("spec", "template")):
         _part(document, *path, "metadata", "labels").pop(OF_TEMPLATES, None)
     _part(document, "spec", "selector", "matchLabels").pop(OF_TEMPLATES, None)
+    return document
+
+
+def _plain_service(document: Document) -> Document:
+    spec = _part(document, "spec")
+    for field in ALLOTTED:
+        spec.pop(field, None)
+    if isinstance(ports := spec.get("ports"), list):
+        # They are known by their numbers: in which order they come says nothing.
+        spec["ports"] = sorted(ports, key=lambda it: msgspec.json.encode(it, order="sorted"))
     return document
 
 

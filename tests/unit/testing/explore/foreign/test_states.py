@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from quintant.testing.explore.foreign.generated_names import GeneratedNames
 from quintant.testing.explore.foreign.scenario_file import IgnoredField
 from quintant.testing.explore.foreign.states import (
@@ -116,6 +118,16 @@ def test_who_holds_a_lock_that_is_an_annotation_does_not_count() -> None:
         return {"kind": "ConfigMap", "metadata": {"name": "lock", "annotations": held}}
 
     assert plain_document(lock("a")) == plain_document(lock("b"))
+
+
+def test_ports_of_a_service_are_the_same_in_any_order() -> None:
+    def service(*ports: int) -> dict[str, Any]:
+        spec = {"clusterIP": f"10.96.0.{ports[0]}", "ports": [{"port": each} for each in ports]}
+        copy = msgspec.json.encode({"spec": spec}).decode()
+        return {"kind": "Service", "metadata": {"annotations": {HANDLED: copy}}, "spec": spec}
+
+    assert plain_document(service(80, 90)) == plain_document(service(90, 80))
+    assert plain_document(service(80, 90)) != plain_document(service(80, 91))
 
 
 PHASE = ("pods default/a", "status", "phase")
