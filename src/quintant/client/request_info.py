@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from quintant.client.transport import ApiRequest
 
+_NO = ("0", "false")
+"""What a query says that says no; Python's clients say True where others say true."""
 APPLY_TYPES = ("application/apply-patch+yaml", "application/apply-patch+cbor")
 
 
@@ -49,7 +51,7 @@ def verb_of(call: ApiRequest) -> str:
     RBAC calls an apply a patch; here they are two verbs.
     """
     if call.method == "GET":
-        if call.query.get("watch") in ("1", "true"):
+        if call.query.get("watch", "0").lower() not in _NO:
             return "watch"
         return "get" if resource_path(call.path).name else "list"
     if call.method == "PATCH":

@@ -43,6 +43,7 @@ def test_path_names_a_resource(path: str, target: ResourcePath) -> None:
         (ApiRequest("GET", "/api/v1/pods"), "list"),
         (ApiRequest("GET", "/api/v1/pods", {"watch": "1"}), "watch"),
         (ApiRequest("GET", "/api/v1/pods", {"watch": "true"}), "watch"),
+        (ApiRequest("GET", "/api/v1/pods", {"watch": "True"}), "watch"),
         (ApiRequest("GET", "/api/v1/pods", {"watch": "false"}), "list"),
         (ApiRequest("POST", "/api/v1/namespaces/a/pods"), "create"),
         (ApiRequest("PUT", POD), "update"),
