@@ -198,8 +198,8 @@ class ForeignCampaign:
         failures = [first, *(each for each in found if each is not None)]
         # One of them may have met chance on its way.
         whys = Counter(each.why for each in failures)
-        told = max(failures, key=lambda it: whys[it.why])
-        return ForeignFailure(told.token, told.why, told.story, len(failures), TRIES)
+        shown = max(failures, key=lambda it: whys[it.why])
+        return ForeignFailure(shown.token, shown.why, shown.story, len(failures), TRIES)
 
     async def _control(self) -> None:
         """Make another run without faults; what differs in it, too, is compared no more."""
