@@ -205,6 +205,7 @@ def _pairs(count: int) -> PairFigures:
 
 
 async def _gateway(count: int) -> GatewayFigures:
+    from quintant.client.transport import InProcessTransport
     from quintant.cluster.apiserver.meta.user import MASTERS
     from quintant.cluster.apiserver.server.server import ApiServer
     from quintant.cluster.instance.kubeconfig import kubeconfig
@@ -213,12 +214,14 @@ async def _gateway(count: int) -> GatewayFigures:
     from quintant.keys.authority import Validity
     from quintant.testing.explore.foreign.gateway import Gateway
     from quintant.testing.explore.foreign.program import ProgramLife
+    from quintant.testing.explore.foreign.servers.embedded import EmbeddedServer
     from quintant.testing.explore.injection.injector import Injector
     from quintant.testing.explore.injection.trace import Trace
 
     now, server = SystemClock().now(), ApiServer()
     keys = ClusterKeys.generate(now)
-    gateway = Gateway(server, Injector((), Trace()), keys, now, lambda verb, at: None)
+    embedded = EmbeddedServer(server, InProcessTransport(server))
+    gateway = Gateway(embedded, Injector((), Trace()), keys, now, lambda verb, at: None)
     async with gateway.serving():
         through = gateway.admit(ProgramLife(1, gateway.send)).reveal()
         url = msgspec.json.decode(through)["clusters"][0]["cluster"]["server"]
