@@ -46,6 +46,7 @@ SAMPLED, SEEDS = 15, 200
 Each is ten minutes of two to six members at work, and takes two seconds.
 """
 SCENARIO_SECONDS = 600.0
+RANGES, LOOK_SECONDS = 128, 0.1
 LONGEST_CALM_SECONDS = 30.0
 """Between two faults."""
 EDIT_SECONDS = 0.5
@@ -142,6 +143,48 @@ def test_a_member_that_dies_is_buried_and_replaced_within_twenty_seconds() -> No
         await check(world)
 
     in_world(4, scenario)
+
+
+async def unserved(world: ShardWorld, seconds: float) -> list[float]:
+    """For how long each range was at work nowhere in a time to come, the shortest first."""
+    alone = dict.fromkeys(range(RANGES), 0)
+    for _ in range(round(seconds / LOOK_SECONDS)):
+        await world.cluster.advance(LOOK_SECONDS)
+        held = {n for each in world.processes for n in each.within(RangeState.HELD)}
+        for number in alone.keys() - held:
+            alone[number] += 1
+    return sorted(looks * LOOK_SECONDS for looks in alone.values())
+
+
+async def third_joins(world: ShardWorld) -> None:
+    world.start()
+
+
+async def one_stops(world: ShardWorld) -> None:
+    await world.processes[0].stop()
+
+
+async def one_dies(world: ShardWorld) -> None:
+    await world.processes[0].kill()
+
+
+@pytest.mark.parametrize(
+    ("event", "most"), [(third_joins, 5.0), (one_stops, 2.0), (one_dies, 20.0)]
+)
+def test_of_a_hundred_keys_ninety_nine_are_without_a_holder_no_longer_than_promised(
+    event: Callable[[ShardWorld], Awaitable[None]], most: float
+) -> None:
+    async def scenario(world: ShardWorld) -> None:
+        await begin(world, 2)
+        before = asyncio.ensure_future(event(world))
+        found = await unserved(world, 30)
+        await before
+
+        assert found[round(RANGES * 0.99) - 1] <= most
+        assert counts(world) in ([42, 43, 43], [128])
+        await check(world)
+
+    in_world(22, scenario)
 
 
 def test_a_member_that_stood_still_writes_nothing_and_joins_again() -> None:

@@ -275,12 +275,15 @@ class Process:
         self.link.cut = True
         await self.stop()
 
-    def counts(self, state: RangeState) -> int:
-        """How many ranges are in a state here, the leader's not among them."""
+    def within(self, state: RangeState) -> set[int]:
+        """The ranges that are in a state here, the leader's not among them."""
         coordinator = self.engine.coordinator
         assert coordinator is not None, "it is sharded"
-        owned = coordinator.owned
-        return sum(number != LEADER for number in owned.within((state,)))
+        return {*coordinator.owned.within((state,))} - {LEADER} if self.alive else set()
+
+    def counts(self, state: RangeState) -> int:
+        """How many ranges are in a state here."""
+        return len(self.within(state))
 
 
 @dataclass
