@@ -7,10 +7,45 @@ import sys
 
 import pytest
 
+PLAIN_MANAGER = """
+import asyncio
+from quintant import Manager
+from quintant.api.core import ConfigMap
+from quintant.runtime.observe import logs
+from quintant.testing import InProcessCluster, run
+
+async def reconcile(obj, ctx):
+    ...
+
+async def main():
+    cluster, manager = InProcessCluster(), Manager("plain")
+    manager.controls(ConfigMap).reconcile(reconcile)
+    await cluster.run(manager)
+    await asyncio.sleep(60)
+
+logs.configure(level="error")
+run(main())
+"""
+"""At work for a minute, with nothing of what can be added."""
+
 
 @pytest.mark.parametrize(
     ("program", "spared"),
     [
+        (
+            PLAIN_MANAGER,
+            (
+                "quintant.kopf",
+                "quintant.preview",
+                "quintant.cli",
+                "quintant.runtime.clusters.secrets",
+                "quintant.runtime.clusters.engaged",
+                "quintant.runtime.observe.access",
+                "quintant.runtime.observe.otel",
+                "quintant.runtime.shard.member",
+                "cProfile",
+            ),
+        ),
         ("import quintant", ("msgspec", "websockets", "prometheus_client", "structlog")),
         ("from quintant import Model, resource", ("websockets", "prometheus_client", "yaml")),
         (

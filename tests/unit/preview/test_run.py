@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from quintant import Context, Manager, ObjectMeta, owned
+from quintant import Context, Manager, ObjectMeta, Result, owned
 from quintant.api.core import ConfigMap, Secret
 from quintant.client.config.credentials import Credential, StaticCredential, bearer_header
 from quintant.client.transport import ApiRequest, ApiResponse, ApiStream, Transport
@@ -21,6 +21,7 @@ from quintant.operators import manager_of as manager_of_operator
 from quintant.preview.object_diffs import ObjectAction
 from quintant.preview.role import preview_rbac
 from quintant.preview.run import Preview, PreviewLimits, preview
+from quintant.runtime.webhook import Admission, Denied
 from quintant.testing import InProcessCluster, named
 from scenarios.greeter import Greeter, GreeterStatus, greeter, greeter_manager
 
@@ -197,6 +198,32 @@ async def test_failures_are_findings(settled: InProcessCluster) -> None:
 
     found = await previewed(settled, manager_of(fails))
     assert any("reconciles failed" in each for each in found.findings)
+
+
+async def test_a_manager_with_webhooks_is_previewed_and_serves_none(
+    settled: InProcessCluster,
+) -> None:
+    async def refuses(old: ConfigMap | None, new: ConfigMap | None, admission: Admission) -> Denied:
+        return Denied("never")
+
+    manager = manager_of(shouts)
+    manager.webhooks.validating(ConfigMap, refuses)
+    found = await previewed(settled, manager)
+    assert [each.action for each in found.changes] == [ObjectAction.UPDATE] * 2
+    assert found.refused == []
+
+
+async def test_a_manager_that_comes_back_without_end_is_over_in_time(
+    settled: InProcessCluster,
+) -> None:
+    async def again(obj: Greeter, ctx: Context[Greeter]) -> Result:
+        return Result(after=0.01)
+
+    manager = Manager("greeter")
+    manager.controls(Greeter).reconcile(again)
+    found = await previewed(settled, manager)
+    assert changes(found) == []
+    assert found.writes == 0
 
 
 async def test_a_kind_that_is_not_installed_is_named(cluster: InProcessCluster) -> None:
