@@ -46,6 +46,10 @@ PRIV_VAL_SERVER = GoProgram("priv_val_server", _COMET, "v0.38.17", f"{_COMET}/cm
 """CometBFT's own remote signer."""
 CRDIFY = GoProgram("crdify", "sigs.k8s.io/crdify", "v0.6.0")
 """OLM's judge of changes to definitions."""
+SAMPLE_APISERVER = GoProgram(
+    "sample-apiserver", "k8s.io/sample-apiserver", f"v0.{KUBERNETES.partition('.')[2]}"
+)
+"""An extension server, made with Kubernetes' own library."""
 E2E = GoProgram("e2e", _KUBERNETES, KUBERNETES, f"{_KUBERNETES}/test/e2e", tests=True)
 """Kubernetes' own end-to-end tests; a quarter of an hour to build, 200 MB."""
 _FRP = "github.com/fatedier/frp"
@@ -226,6 +230,7 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         PORTAL_TUNNEL,
         PRIV_VAL_SERVER,
         PROMQL_PARSER,
+        SAMPLE_APISERVER,
         SHIFU_CONTROLLER,
         SIMD,
         TWINE,

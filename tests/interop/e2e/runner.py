@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from envtest import binaries, build
-from foreign.catalogue import AGNHOST, E2E
+from foreign.catalogue import AGNHOST, E2E, SAMPLE_APISERVER
 from interop.e2e.image_tools import write_tools
 from interop.e2e.report import Outcome
 from interop.e2e.session import Programs, isolated
@@ -59,6 +59,11 @@ images:
   command: "*"
 - image: "*/e2e-test-images/nautilus"
   argv: [{python}, -m, http.server, --bind, 0.0.0.0, --directory, {nautilus}, "80"]
+- image: "*/e2e-test-images/sample-apiserver"
+  argv: [bash, {extension_server}, {sample_apiserver}]
+- image: "*/etcd"
+  command: "/usr/local/bin/etcd"
+  argv: [{etcd}]
 """
 """Shells and their like run with a root folder that cannot be written to: `session.isolated`. They
 are bash: as the one of the images does, it knows `[[`, and keeps variables with any names."""
@@ -147,7 +152,8 @@ def read_results(file: Path) -> list[Outcome]:
 def programs(folder: Path) -> Programs:
     """Return what a session needs; built first, with progress, or ProgramError."""
     e2e, agnhost = E2E.provide(os.environ), AGNHOST.provide(os.environ)
-    kubectl = build.provide(os.environ, (binaries.KUBECTL,)) / binaries.KUBECTL
+    sample_apiserver = SAMPLE_APISERVER.provide(os.environ)
+    kubernetes = build.provide(os.environ, (binaries.KUBECTL, binaries.STORE))
     images = folder / "images.yaml"
     sources = E2E.source(os.environ) / "test/images"
     files = {name: sources / f"agnhost/porter/localhost.{name}" for name in _CERTIFICATE}
@@ -160,8 +166,11 @@ def programs(folder: Path) -> Programs:
             tools=write_tools(folder / "tools"),
             python=sys.executable,
             nautilus=sources / "nautilus/html",
+            extension_server=Path(__file__).with_name("extension_server.sh"),
+            sample_apiserver=sample_apiserver,
+            etcd=kubernetes / binaries.STORE,
         )
     )
     stages = folder / "stages.yaml"
     stages.write_text(STAGES)
-    return Programs(e2e, kubectl, images, stages)
+    return Programs(e2e, kubernetes / binaries.KUBECTL, images, stages)
