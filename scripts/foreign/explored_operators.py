@@ -89,6 +89,10 @@ GALLERY = GoProgram(
 SAMPLE_CONTROLLER = GoProgram("sample-controller", "k8s.io/sample-controller", "v0.35.0")
 
 # In which nothing is known that exploration could find: what is new is looked for in these.
+DASK_GATEWAY_2026_3_0 = PythonProgram(
+    "dask-gateway-2026-3-0",
+    ("dask-gateway-server==2026.3.0", "aiohttp==3.14.5", "kubernetes-asyncio==36.1.0"),
+)
 RABBITMQ_2_20_0 = _command(
     "rabbitmq-operator", "github.com/rabbitmq/cluster-operator/v2", "v2.20.0", "/cmd"
 )
@@ -116,6 +120,7 @@ OPERATORS: tuple[GoProgram | PythonProgram, ...] = (
     DASK_2025_4_0,
     DASK_2025_4_3,
     DASK_2026_3_0,
+    DASK_GATEWAY_2026_3_0,
     RABBITMQ_2_20_0,
     KUBERAY_1_7_0,
     MPI_0_8_0,
