@@ -63,10 +63,6 @@ def _zookeeper(version: str, package: str) -> GoProgram:
     )
 
 
-def _command(name: str, module: str, version: str, package: str = "") -> GoProgram:
-    return GoProgram(f"{name}-{version.replace('.', '-')}", module, version, module + package)
-
-
 RABBITMQ_1_5_0 = _rabbitmq("v1.5.0")
 RABBITMQ_1_8_0 = _rabbitmq("v1.8.0")
 RABBITMQ_1_10_0 = _rabbitmq("v1.10.0")
@@ -88,22 +84,10 @@ GALLERY = GoProgram(
 """With the mistakes of docs/mistakes.md, on controller-runtime."""
 SAMPLE_CONTROLLER = GoProgram("sample-controller", "k8s.io/sample-controller", "v0.35.0")
 
-# In which nothing is known that exploration could find: what is new is looked for in these.
+# In which nothing was known that exploration could find.
 DASK_GATEWAY_2026_3_0 = PythonProgram(
     "dask-gateway-2026-3-0",
     ("dask-gateway-server==2026.3.0", "aiohttp==3.14.5", "kubernetes-asyncio==36.1.0"),
-)
-RABBITMQ_2_20_0 = _command(
-    "rabbitmq-operator", "github.com/rabbitmq/cluster-operator/v2", "v2.20.0", "/cmd"
-)
-KUBERAY_1_7_0 = _command(
-    "kuberay-operator", "github.com/ray-project/kuberay/ray-operator", "v1.7.0"
-)
-MPI_0_8_0 = _command(
-    "mpi-operator", "github.com/kubeflow/mpi-operator", "v0.8.0", "/cmd/mpi-operator"
-)
-AGENT_SANDBOX_0_1_1 = _command(
-    "agent-sandbox", "sigs.k8s.io/agent-sandbox", "v0.1.1", "/cmd/agent-sandbox-controller"
 )
 
 OPERATORS: tuple[GoProgram | PythonProgram, ...] = (
@@ -121,8 +105,4 @@ OPERATORS: tuple[GoProgram | PythonProgram, ...] = (
     DASK_2025_4_3,
     DASK_2026_3_0,
     DASK_GATEWAY_2026_3_0,
-    RABBITMQ_2_20_0,
-    KUBERAY_1_7_0,
-    MPI_0_8_0,
-    AGENT_SANDBOX_0_1_1,
 )
