@@ -28,6 +28,19 @@ _ROLLOUTS = "github.com/argoproj/argo-rollouts"
 ARGO_ROLLOUTS = GoProgram(
     "argo-rollouts", _ROLLOUTS, "v1.10.1", f"{_ROLLOUTS}/cmd/rollouts-controller"
 )
+_CERT_MANAGER = "github.com/cert-manager/cert-manager"
+
+
+def _cert_manager(program: str) -> GoProgram:
+    # Later releases keep their programs in modules that Go's proxy does not have.
+    return GoProgram(
+        f"cert-manager-{program}", _CERT_MANAGER, "v1.11.5", f"{_CERT_MANAGER}/cmd/{program}"
+    )
+
+
+CERT_MANAGER_CAINJECTOR = _cert_manager("cainjector")
+CERT_MANAGER_CONTROLLER = _cert_manager("controller")
+CERT_MANAGER_WEBHOOK = _cert_manager("webhook")
 CHISEL = GoProgram("chisel", "github.com/jpillora/chisel", "v1.10.1")
 _CONTROLLER_RUNTIME = "sigs.k8s.io/controller-runtime"
 CONTROLLER_RUNTIME = GoProgram("controller-runtime", _CONTROLLER_RUNTIME, "v0.24.1")
@@ -203,6 +216,9 @@ PROGRAMS: Mapping[str, GoProgram | PythonProgram] = {
         ANSIBLE,
         ARGO_ROLLOUTS,
         BASEDPYRIGHT,
+        CERT_MANAGER_CAINJECTOR,
+        CERT_MANAGER_CONTROLLER,
+        CERT_MANAGER_WEBHOOK,
         CHISEL,
         CLIENT_TESTS,
         COMETBFT,

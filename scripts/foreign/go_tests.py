@@ -6,7 +6,7 @@ folder that they run in: it is a link there.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,17 +19,11 @@ from foreign.source_change import SourceChange, apply_changes, digest, writable_
 _SOURCE = "source"
 
 
-def _nothing(source: Path) -> None:
-    """What most authors do before they run their tests."""
-
-
 @dataclass(frozen=True)
 class GoTests:
     """The tests of one published module, at its authors' pinned versions of all others."""
 
     module: GoProgram
-    generate: Callable[[Path], None] = _nothing
-    """Writes into the copy what its authors' makefile makes there."""
     changes: tuple[SourceChange, ...] = ()
     """Where they are built from other text than was published."""
     added: tuple[tuple[str, str], ...] = ()
@@ -43,7 +37,6 @@ class GoTests:
                 with workshop(folder / "copying") as work:
                     copy = work / _SOURCE
                     writable_copy(self.module.source(environ, report=report), copy)
-                    self.generate(copy)
                     apply_changes(copy, self.changes)
                     for path, text in self.added:
                         (copy / path).write_text(text)

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from foreign.catalogue import CONTROLLER_RUNTIME
+from foreign.go_program import GoProgram
 from foreign.go_tests import GoTests
+from foreign.source_change import SourceChange
 
 PAGE = Path(__file__).parents[2] / "docs/envtest.md"
 PAIR = ("etcd", "kube-apiserver", "kubectl")
 _ROW = re.compile(r"^\| `([\w/.-]+)` \| (\d+) \| (\d+) \| (\d+) \|", re.MULTILINE)
+APIEXTENSIONS = GoProgram("apiextensions", "k8s.io/apiextensions-apiserver", "v0.36.3")
+_FIXTURES = "test/integration/fixtures"
+_STARTED = SourceChange(f"{_FIXTURES}/server.go", "servertesting.StartTestServer(", "startPair(")
+_PAIR_GO = Path(__file__).parent / "programs/apiextensions/pair.go"
+_APIEXTENSIONS_TESTS = GoTests(
+    APIEXTENSIONS,
+    changes=(_STARTED,),
+    added=((f"{_FIXTURES}/{_PAIR_GO.name}", _PAIR_GO.read_text()),),
+)
+"""Its tests start the pair, and not a server of their own inside themselves."""
+_LOOKING_INTO_ETCD = (
+    "TestCBORStorageEnablement",
+    "TestCustomResourceDefaultingOfMetaFields",
+    "TestEtcdStorage",
+    "TestInvalidObjectMetaInStorage",
+    "TestNonStructuralSchemaConditionForCRDV1Beta1MigratedData",
+    "TestNonStructuralSchemaConditionUpdate",
+    "TestPruningFromStorage",
+)
+"""What they look at is in etcd's own protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +44,8 @@ class Project:
     title: str
     """Of its section of the page."""
     tests: GoTests
-    by_program: bool = False
-    """A variable for each program, in place of one for their folder."""
     left_out: tuple[str, ...] = ()
     """Tests that can be of no pair but the one that they start themselves."""
-
-    def variables(self, assets: Path) -> Mapping[str, str]:
-        """Those by which its tests find the pair of a folder."""
-        if not self.by_program:
-            return {"KUBEBUILDER_ASSETS": str(assets)}
-        return {_variable(name): str(assets / name) for name in PAIR}
-
-
-def _variable(program: str) -> str:
-    return f"TEST_ASSET_{program.upper().replace('-', '_')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +62,10 @@ class Suite:
         return f"{self.project.tests.module.name}/{self.package}"
 
 
-PROJECTS = (Project("controller-runtime", GoTests(CONTROLLER_RUNTIME)),)
+PROJECTS = (
+    Project("controller-runtime", GoTests(CONTROLLER_RUNTIME)),
+    Project("apiextensions-apiserver", _APIEXTENSIONS_TESTS, left_out=_LOOKING_INTO_ETCD),
+)
 
 
 def suites() -> Iterator[Suite]:

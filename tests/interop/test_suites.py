@@ -53,7 +53,7 @@ def run(suite: Suite, assets: Path, temporary: Path) -> Outcome:
             ),
         ],
         cwd=tests.folder(suite.package, os.environ),
-        env={**os.environ, **suite.project.variables(assets), "TMPDIR": str(temporary)},
+        env={**os.environ, "KUBEBUILDER_ASSETS": str(assets), "TMPDIR": str(temporary)},
         capture_output=True,
         text=True,
         errors="replace",

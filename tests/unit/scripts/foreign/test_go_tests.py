@@ -28,11 +28,7 @@ esac
 TOOL = GoProgram("tool", "example.com/tool", "v1.2.3")
 
 
-def made(source: Path) -> None:
-    (source / "made").write_text("by its makefile\n")
-
-
-TESTS = GoTests(TOOL, made)
+TESTS = GoTests(TOOL)
 
 
 @pytest.fixture
@@ -57,10 +53,9 @@ def quiet(line: str) -> None:
     """Nobody reads it."""
 
 
-def test_the_copy_has_what_is_made_and_may_be_written(environ: dict[str, str]) -> None:
+def test_the_copy_may_be_written(environ: dict[str, str]) -> None:
     source = TESTS.source(environ, report=quiet)
     assert (source / "pkg/a_test.go").read_text() == "package x\n"
-    assert (source / "made").exists()
     (source / "pkg/beside").write_text("a test's")
     assert TESTS.source(environ, report=quiet) == source
     assert (source / "pkg/beside").exists()
@@ -87,7 +82,7 @@ def test_tests_find_their_source_by_the_path_of_their_module(environ: dict[str, 
     folder = TESTS.folder("pkg", environ, report=quiet)
     assert TESTS.folder("pkg", environ, report=quiet) == folder
     assert (folder / "a_test.go").exists()
-    assert (folder / "example.com/tool/made").exists()
+    assert (folder / "example.com/tool/pkg/a_test.go").exists()
 
 
 def test_a_package_that_cannot_be_built_is_an_error(environ: dict[str, str]) -> None:
