@@ -54,9 +54,10 @@ BENCHMARKS = (
     "preview",
     "namespaces",
     "staleness",
+    "kopf",
 )
 
-MODULES = {"explore": "exploration", "cosmos": "cosmos.tables"}
+MODULES = {"explore": "exploration", "cosmos": "cosmos.tables", "kopf": "kopf_handlers"}
 """Benchmarks whose modules have another name: tests/explore is beside them on the path, and one
 is a folder whose parts are programs of their own."""
 

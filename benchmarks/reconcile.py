@@ -74,7 +74,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
         for name, operator in found.items():
             say(f"reconcile: {name}, round {number + 1} of {sizes.rounds}")
             with envtest_server(sizes) as server:
-                costs[name].append(_measure(operator, server, sizes))
+                costs[name].append(measure(operator, server, sizes))
     best = {name: min(rounds, key=lambda cost: cost.milliseconds) for name, rounds in costs.items()}
     yield Table(
         f"A reconcile that creates a child and writes a status ({sizes.resources:,} resources)",
@@ -91,7 +91,8 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     )
 
 
-def _measure(operator: Operator, server: EnvtestServer, sizes: Sizes) -> Cost:
+def measure(operator: Operator, server: EnvtestServer, sizes: Sizes) -> Cost:
+    """What one operator takes for a burst of resources, and for as many as it has time for."""
     with operator.running(server.env) as process:
         _load(server.env, "warm", WARM)
         before, server_before = usage(process.pid), cpu(server.pids)
