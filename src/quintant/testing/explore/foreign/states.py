@@ -26,6 +26,8 @@ from quintant.wire.foreign import MalformedInput, decode_json
 
 BY_CHANCE = ("podIP", "podIPs", "hostIP", "hostIPs", "startTime")
 """Of the status of a pod."""
+OF_PLACES = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+"""Labels that a pod has of its node."""
 OF_CONTAINERS = ("containerID", "imageID")
 BESIDE = ("nodes", "csinodes.storage.k8s.io", "endpointslices.discovery.k8s.io", "endpoints")
 """Tables of the cluster itself, or that repeat the addresses of pods."""
@@ -122,7 +124,8 @@ def _plain_service(document: Document) -> Document:
 
 
 def _plain_pod(document: Document) -> Document:
-    _part(document, "metadata", "labels").pop(OF_TEMPLATES, None)
+    for name in (OF_TEMPLATES, *OF_PLACES):
+        _part(document, "metadata", "labels").pop(name, None)
     _part(document, "spec").pop("nodeName", None)
     status = _part(document, "status")
     for name in BY_CHANCE:

@@ -93,7 +93,8 @@ def test_a_name_that_no_object_has_is_gone() -> None:
 
 
 def test_digests_of_templates_and_volumes_for_tokens_are_left_out() -> None:
-    labels = {"labels": {"pod-template-hash": "5d4f", "app": "a"}}
+    zone = {"topology.kubernetes.io/zone": "zone-a"}
+    labels = {"labels": {"pod-template-hash": "5d4f", "app": "a", **zone}}
     volumes = [{"name": "kube-api-access-x7k2p"}]
     pod = {"kind": "Pod", "metadata": labels, "spec": {"volumes": volumes}}
     assert plain_document(pod) == {
