@@ -49,7 +49,9 @@ def examples_folder(python: Path) -> Path:
     if not folder.exists():
         draft = folder.with_name(f"{folder.name}.{os.getpid()}")
         draft.mkdir(parents=True)
-        pip = [str(python), "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "kopf"]
+        # The environment of a program has no pip of its own.
+        pip = [sys.executable, "-m", "pip", "--python", str(python), "download", "--quiet"]
+        pip += ["--no-deps", "--no-binary", "kopf"]
         subprocess.run([*pip, "--dest", str(draft), f"kopf=={VERSION}"], check=True)
         with tarfile.open(next(draft.glob("*.tar.gz"))) as archive:
             archive.extractall(draft, filter="data")
