@@ -23,8 +23,9 @@ from quintant import (
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap, Namespace
 from quintant.core.clock import Random, monotonic
-from quintant.core.object import ObjectMeta
+from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.shard.group_lease import HOLDER, MAP
+from quintant.runtime.shard.layout import range_of
 from quintant.runtime.shard.range_states import RangeState
 from quintant.testing import InProcessCluster
 from quintant.testing.pausable_loop import PausableLoop
@@ -312,6 +313,10 @@ def test_leases_that_are_damaged_by_hand_lead_to_a_new_map_with_larger_epochs(
     in_world(9, scenario)
 
 
+def number(name: str) -> int:
+    return range_of(Request(name, "default"), RANGES)
+
+
 def test_a_range_that_is_given_is_no_deletion() -> None:
     released: list[str] = []
     deleted: list[str] = []
@@ -331,7 +336,8 @@ def test_a_range_that_is_given_is_no_deletion() -> None:
         await world.cluster.advance(20)
 
         assert counts(world) == [64, 64]
-        assert 5 < len(released) < 25
+        given = world.processes[1].within(RangeState.HELD)
+        assert sorted(released) == [each for each in sorted(NAMES) if number(each) in given]
         assert deleted == []
         assert len(world.witness.writes) == writes
         await check(world)

@@ -101,6 +101,7 @@ REASONS = {
     "agents/lightpeer/disk/record.py": "its own disk; what is deep is Unsound",
     "kopf/persist/essence.py": "an annotation that anybody edits; what is deep means nothing",
     "kopf/run/webhooks.py": "a review, of limited size; what is deep is a 400",
+    "preview/cluster_copy.py": "an object of the API server; what is deep is left out, and said",
     "preview/dry_run.py": "what the manager sends; what is deep is sent as it is, or not at all",
     "runtime/cache/partial/skim.py": SERVER,
     "preview/live_reader.py": "an answer of the API server; what is deep is a LiveRefusal",

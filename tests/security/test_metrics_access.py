@@ -80,7 +80,7 @@ async def test_metrics_and_debug_are_for_who_may_read_them_and_probes_for_all(
         assert (await get("/debug/tasks", "prometheus"))[0] == 403
         status, text = await get("/debug/tasks", "developer")
         assert status == 200
-        assert "Controller._work" in text
+        assert "ReconcileWorkers.work" in text
         assert (await get("/debug/profile?seconds=0.1", "developer"))[0] == 200
         async with http.get(f"http://127.0.0.1:{probes}/healthz") as reply:
             assert reply.status == 200

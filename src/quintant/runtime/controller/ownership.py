@@ -22,6 +22,9 @@ class KeyOwnership(Protocol):
         `abort` ends the work if its range must go before it has ended.
         """
 
+    def expects(self, request: Request) -> bool:
+        """Whether a key that cannot be taken up now can be in a moment, without a further wake."""
+
     def end(self, key: FenceKey, request: Request) -> None:
         """Note that the work on a key has ended."""
 

@@ -38,6 +38,10 @@ class SelectedKeys:
         self._running[request] = abort
         return self._key
 
+    def expects(self, request: Request) -> bool:
+        """Whether a key waits for its namespace."""
+        return request in self._waiting.get(request.namespace, ())
+
     def end(self, key: FenceKey, request: Request) -> None:
         """Note that the work on a key has ended."""
         self._running.pop(request, None)

@@ -124,7 +124,8 @@ class ReconcileWorkers(Generic[K]):
 
         held = ownership.begin(lease.key, abort)
         if held is None:
-            await self.attempts.release(lease.key)
+            if not ownership.expects(lease.key):
+                await self.attempts.release(lease.key)
             return
         before = FENCE_KEY.set(held)
         try:

@@ -36,6 +36,7 @@ from quintant.runtime.shard.layout import (
     range_of,
 )
 from quintant.runtime.shard.range_states import (
+    COMING,
     OURS,
     WORKING,
     WRITING,
@@ -295,6 +296,10 @@ class _ControllerKeys:
             return range_of(request, self._ranges) in self._ours
         key = self._key
         return (LEADER if key is None else range_of(key(request), self._ranges)) in self._ours
+
+    def expects(self, request: Request) -> bool:
+        owned = self._owned
+        return owned.states.get(owned.number_of(self._controller, request)) in COMING
 
     def begin(self, request: Request, abort: Callable[[], None]) -> FenceKey | None:
         owned = self._owned

@@ -66,6 +66,8 @@ WORKING = frozenset((RangeState.HELD,))
 """New keys are taken up."""
 WRITING = frozenset((RangeState.HELD, RangeState.DRAINING))
 """Writes may leave."""
+COMING = frozenset((RangeState.TAKING, RangeState.FILLING))
+"""Keys are taken up in a moment."""
 OURS = frozenset(set(RangeState) - {RangeState.FOREIGN, RangeState.TAKING})
 """The map names us."""
 

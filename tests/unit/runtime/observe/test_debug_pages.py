@@ -42,7 +42,7 @@ async def show(found: DebugPages, name: str, query: str = "") -> Response:
 async def test_tasks_queues_and_caches_are_shown_without_values(cluster: InProcessCluster) -> None:
     found = await pages(cluster)
     tasks = (await show(found, "tasks")).body.decode()
-    assert "Controller._work" in tasks
+    assert "ReconcileWorkers.work" in tasks
     queues = msgspec.json.decode((await show(found, "queues")).body)
     assert queues["greeter"]["ready"] == {}
     caches = msgspec.json.decode((await show(found, "caches")).body)
