@@ -1,4 +1,4 @@
-"""validateAPIApproval, apiapproval: a CRD in a group of Kubernetes must name its approval."""
+"""validateAPIApproval: a CRD in a group of Kubernetes must name its approval."""
 
 from __future__ import annotations
 
