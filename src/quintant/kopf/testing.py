@@ -121,9 +121,12 @@ class KopfRunner(AbstractContextManager["KopfRunner"]):
         settings: OperatorSettings | None = None,
         **kwargs: Any,
     ) -> None:
-        self.args, self.kwargs = args, kwargs
-        self.reraise, self.timeout = reraise, timeout
-        self.registry, self.settings = registry, settings
+        self.args: tuple[Any, ...] = args
+        self.kwargs: dict[str, Any] = kwargs
+        self.reraise: bool = reraise
+        self.timeout: float | None = timeout
+        self.registry: OperatorRegistry | None = registry
+        self.settings: OperatorSettings | None = settings
         self.future: Future[Result] = Future()
         self._controls = _Controls(registry, settings)
         self._thread = threading.Thread(target=self._run, name="kopf")

@@ -58,7 +58,7 @@ class AllKeys:
     __slots__ = ("held",)
 
     def __init__(self, *, held: bool = False) -> None:
-        self.held = held
+        self.held: bool = held
 
 
 NOT_ALL: Final = AllKeys()

@@ -21,7 +21,8 @@ class EmbeddedServer:
     """A server in this process: its store is read as it is."""
 
     def __init__(self, server: ApiServer, admin: Transport) -> None:
-        self.stored, self.admin = server, admin
+        self.stored: ApiServer = server
+        self.admin: Transport = admin
         self._edge = ApiEdge(server)
 
     async def answer(self, call: ApiRequest, request: Request) -> HttpResponse:

@@ -78,8 +78,9 @@ class Mirror:
 
     def __init__(self, catalog: Catalog, admin: Transport, pace: float) -> None:
         """`catalog` has the kinds; `pace` is how many seconds of ours a real one has."""
-        self.catalog, self.store = catalog, MirrorStore()
-        self.compacted = 0
+        self.catalog: Catalog = catalog
+        self.store: MirrorStore = MirrorStore()
+        self.compacted: int = 0
         """The revision before which a program finds no history."""
         self._admin, self._pace = admin, pace
 

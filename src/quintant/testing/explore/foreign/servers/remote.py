@@ -42,7 +42,8 @@ class RemoteServer:
 
     def __init__(self, stored: Mirror, kinds: ApiServer, admin: Transport) -> None:
         """`kinds` knows the kinds of the server, and answers commands in containers."""
-        self.stored, self.admin = stored, admin
+        self.stored: Mirror = stored
+        self.admin: Transport = admin
         self._kinds, self._edge = kinds, ApiEdge(kinds)
         self._writing: Counter[tuple[str, str]] = Counter()
         """Table and key, or namespace, of what a program is writing now."""
